@@ -84,6 +84,80 @@ pub enum Error {
         /// The largest stable step size.
         largest: f64,
     },
+    /// There are no data.
+    #[error("the data are empty; at least one row with at least one number is needed")]
+    EmptyData,
+    /// A coordinate that must be positive is not.
+    #[error("coordinate {coordinate} of the state is {value}, but must be greater than 0")]
+    OutsideSupport {
+        /// The coordinate.
+        coordinate: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// A label other than 0 and 1.
+    #[error("label {value} in row {row}; labels must be 0 or 1")]
+    NotALabel {
+        /// Row of the data.
+        row: usize,
+        /// The value found there.
+        value: f64,
+    },
+    /// A matrix that must be invertible is singular.
+    #[error("{name} is singular: its determinant is {determinant:e}")]
+    Singular {
+        /// Name of the matrix.
+        name: &'static str,
+        /// Its determinant.
+        determinant: f64,
+    },
+    /// A minibatch that is larger than the data or empty.
+    #[error("a minibatch of {batch_size} rows cannot be drawn from {n_data} rows of data")]
+    BatchSize {
+        /// Rows asked for.
+        batch_size: usize,
+        /// Rows there are.
+        n_data: usize,
+    },
+    /// A minibatch was asked of a target without data.
+    #[error("this target has no data, so its gradient cannot be subsampled")]
+    NoData,
+    /// More data than row numbers can address.
+    #[error("{n_data} rows of data are too many for minibatches; fewer than 2^32 are supported")]
+    TooManyData {
+        /// Rows there are.
+        n_data: usize,
+    },
+    /// A decay of step sizes outside (0, 1].
+    #[error("gamma of the step sizes a(b+k)^(-gamma) must be in (0, 1], but is {gamma}")]
+    Decay {
+        /// The value that was given.
+        gamma: f64,
+    },
+    /// The threads could not be started.
+    #[error("{threads} threads could not be started: {reason}")]
+    Threads {
+        /// Number of threads.
+        threads: usize,
+        /// What the system said.
+        reason: String,
+    },
+    /// All data coincide where their spread is needed.
+    #[error("all {n_data} data are equal to {value}; at least two different ones are needed")]
+    NoSpread {
+        /// Number of data.
+        n_data: usize,
+        /// Their common value.
+        value: f64,
+    },
+}
+
+/// Refuses a count below `min`.
+pub(crate) fn at_least(name: &'static str, value: usize, min: usize) -> Result<()> {
+    if value < min {
+        return Err(Error::TooFew { name, value, min });
+    }
+    Ok(())
 }
 
 /// Result with this crate's [`enum@Error`].

@@ -7,6 +7,18 @@
 //! dθ = [ (βB + C) ∇log π + div(βB + C) ] dt + sqrt(2βB) dW
 //! ```
 
+pub mod batch;
+pub mod chain;
+pub mod dynamics;
 pub mod error;
+pub mod integrator;
+pub mod linalg;
+pub mod metric;
+pub mod models;
+pub mod real;
+pub mod record;
+pub mod rng;
+pub mod skew;
+pub mod target;
 
 pub use error::{Error, Result};

@@ -1,0 +1,220 @@
+//! Small dense linear algebra over any number type, and checks of matrices that users give.
+//!
+//! Matrices are row-major slices of `dim × dim` entries. `nalgebra` serves where numbers are plain
+//! `f64` and speed does not matter; these loops are for packs of chains.
+
+use nalgebra::DMatrix;
+
+use crate::real::Real;
+use crate::{Error, Result};
+
+/// `out = A v` for a constant matrix.
+#[inline(always)]
+pub fn mat_vec<R: Real>(a: &[f64], v: &[R], out: &mut [R]) {
+    let n = v.len();
+    for (i, out) in out.iter_mut().enumerate() {
+        let row = &a[i * n..(i + 1) * n];
+        let mut sum = v[0] * row[0];
+        for j in 1..n {
+            sum = v[j].mul_add(R::of(row[j]), sum);
+        }
+        *out = sum;
+    }
+}
+
+/// `out = L v` for a constant lower triangular matrix.
+#[inline(always)]
+pub fn lower_vec<R: Real>(a: &[f64], v: &[R], out: &mut [R]) {
+    let n = v.len();
+    for (i, out) in out.iter_mut().enumerate() {
+        let row = &a[i * n..i * n + i + 1];
+        let mut sum = v[0] * row[0];
+        for j in 1..=i {
+            sum = v[j].mul_add(R::of(row[j]), sum);
+        }
+        *out = sum;
+    }
+}
+
+/// Replaces the lower triangle of `a` by its Cholesky factor, `A = L Lᵀ`, and the diagonal by the
+/// *reciprocals* of the factor's diagonal (divisions are dear; each is done once).
+///
+/// A matrix that is not positive definite gives NaN, which the engine reports as a divergence.
+#[inline(always)]
+pub fn cholesky<R: Real>(a: &mut [R], n: usize) {
+    for j in 0..n {
+        let mut pivot = a[j * n + j];
+        for k in 0..j {
+            pivot -= a[j * n + k] * a[j * n + k];
+        }
+        let inverse = R::one() / pivot.sqrt();
+        a[j * n + j] = inverse;
+        for i in j + 1..n {
+            let mut sum = a[i * n + j];
+            for k in 0..j {
+                sum -= a[i * n + k] * a[j * n + k];
+            }
+            a[i * n + j] = sum * inverse;
+        }
+    }
+}
+
+/// `x ← L v` for the factor made by [`cholesky`].
+#[inline(always)]
+pub fn factor_vec<R: Real>(factor: &[R], n: usize, v: &[R], out: &mut [R]) {
+    for i in 0..n {
+        let mut sum = v[i] / factor[i * n + i];
+        for k in 0..i {
+            sum = factor[i * n + k].mul_add(v[k], sum);
+        }
+        out[i] = sum;
+    }
+}
+
+/// `x ← L⁻ᵀ x` for the factor made by [`cholesky`].
+#[inline(always)]
+pub fn solve_transposed<R: Real>(factor: &[R], n: usize, x: &mut [R]) {
+    for i in (0..n).rev() {
+        let mut sum = x[i];
+        for k in i + 1..n {
+            sum -= factor[k * n + i] * x[k];
+        }
+        x[i] = sum * factor[i * n + i];
+    }
+}
+
+/// `x ← L⁻¹ x` for the factor made by [`cholesky`].
+#[inline(always)]
+pub fn solve_lower<R: Real>(factor: &[R], n: usize, x: &mut [R]) {
+    for i in 0..n {
+        let mut sum = x[i];
+        for k in 0..i {
+            sum -= factor[i * n + k] * x[k];
+        }
+        x[i] = sum * factor[i * n + i];
+    }
+}
+
+/// Writes `A⁻¹ = L⁻ᵀ L⁻¹` (both triangles) to `inverse`, given the factor made by [`cholesky`].
+/// `work` holds `n × n` entries.
+#[inline(always)]
+pub fn inverse_from_factor<R: Real>(factor: &[R], n: usize, work: &mut [R], inverse: &mut [R]) {
+    // work = L⁻¹, lower triangular, column by column.
+    for j in 0..n {
+        work[j * n + j] = factor[j * n + j];
+        for i in j + 1..n {
+            let mut sum = R::zero();
+            for k in j..i {
+                sum = factor[i * n + k].mul_add(work[k * n + j], sum);
+            }
+            work[i * n + j] = -sum * factor[i * n + i];
+        }
+    }
+    for i in 0..n {
+        for j in 0..=i {
+            let mut sum = R::zero();
+            for k in i..n {
+                sum = work[k * n + i].mul_add(work[k * n + j], sum);
+            }
+            inverse[i * n + j] = sum;
+            inverse[j * n + i] = sum;
+        }
+    }
+}
+
+/// The entries of a matrix, row by row.
+pub(crate) fn row_major(a: &DMatrix<f64>) -> Vec<f64> {
+    a.transpose().as_slice().to_vec()
+}
+
+/// Refuses NaN and infinities.
+pub(crate) fn check_finite(name: &'static str, entries: &[f64]) -> Result<()> {
+    match entries.iter().position(|x| !x.is_finite()) {
+        Some(index) => Err(Error::NotFinite {
+            name,
+            index,
+            value: entries[index],
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a value that is not finite and above 0.
+pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<()> {
+    if value.is_finite() && value > 0.0 {
+        Ok(())
+    } else {
+        Err(Error::NotPositive { name, value })
+    }
+}
+
+/// Refuses a size other than the expected one.
+pub(crate) fn check_size(name: &'static str, actual: usize, expected: usize) -> Result<()> {
+    if actual == expected {
+        Ok(())
+    } else {
+        Err(Error::WrongSize {
+            name,
+            actual,
+            expected,
+        })
+    }
+}
+
+/// Refuses a matrix that is not square of size `dim`, finite, symmetric and positive definite.
+pub(crate) fn check_positive_definite(
+    name: &'static str,
+    a: &DMatrix<f64>,
+    dim: usize,
+) -> Result<()> {
+    check_size(name, a.nrows(), dim)?;
+    check_size(name, a.ncols(), dim)?;
+    check_finite(name, &row_major(a))?;
+    let scale = a.amax();
+    let (row, col, excess) = worst(a, |x, y| (x - y).abs());
+    if excess > 1e-10 * scale {
+        return Err(Error::NotSymmetric {
+            name,
+            row,
+            col,
+            excess,
+        });
+    }
+    let smallest = a.symmetric_eigenvalues().min();
+    if smallest > 0.0 {
+        Ok(())
+    } else {
+        Err(Error::NotPositiveDefinite { name, smallest })
+    }
+}
+
+/// Refuses a matrix that is not square of size `dim`, finite and skew-symmetric.
+pub(crate) fn check_skew(name: &'static str, j: &DMatrix<f64>, dim: usize) -> Result<()> {
+    check_size(name, j.nrows(), dim)?;
+    check_size(name, j.ncols(), dim)?;
+    check_finite(name, &row_major(j))?;
+    let (row, col, excess) = worst(j, |x, y| (x + y).abs());
+    if excess > 1e-12 * j.amax() {
+        return Err(Error::NotSkew {
+            name,
+            row,
+            col,
+            excess,
+        });
+    }
+    Ok(())
+}
+
+/// The place where a pair (a_ij, a_ji) violates a symmetry most.
+fn worst(a: &DMatrix<f64>, violation: impl Fn(f64, f64) -> f64) -> (usize, usize, f64) {
+    let mut worst = (0, 0, 0.0);
+    for i in 0..a.nrows() {
+        for j in 0..=i {
+            let v = violation(a[(i, j)], a[(j, i)]);
+            if v > worst.2 {
+                worst = (i, j, v);
+            }
+        }
+    }
+    worst
+}

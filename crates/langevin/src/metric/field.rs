@@ -1,0 +1,114 @@
+//! Any matrix-valued function as a metric; its divergences are derived by dual numbers.
+
+use super::Metric;
+use crate::linalg::{cholesky, factor_vec};
+use crate::real::{Real, directional_derivative};
+use crate::skew::SkewMatrix;
+
+/// A symmetric positive definite matrix as a formula in θ.
+///
+/// ```
+/// use langevin::metric::{Field, MatrixField, Metric};
+/// use langevin::real::Real;
+///
+/// /// B(θ) = (1 + |θ|²) I.
+/// struct Growing;
+/// impl MatrixField for Growing {
+///     fn dim(&self) -> usize {
+///         2
+///     }
+///     fn matrix<R: Real>(&self, theta: &[R], out: &mut [R]) {
+///         let size = theta[0] * theta[0] + theta[1] * theta[1] + 1.0;
+///         out.copy_from_slice(&[size, R::zero(), R::zero(), size]);
+///     }
+/// }
+/// let metric = Field::new(Growing);
+/// let mut scratch = vec![0.0; metric.scratch_len()];
+/// let (mut div_b, mut div_bj) = ([0.0; 2], [0.0; 2]);
+/// metric.div(&[1.0, 3.0], &mut scratch, None, &mut div_b, &mut div_bj);
+/// assert_eq!(div_b, [2.0, 6.0]);
+/// ```
+pub trait MatrixField: Send + Sync {
+    /// Number of coordinates.
+    fn dim(&self) -> usize;
+    /// Writes B(θ), row by row, both triangles.
+    fn matrix<R: Real>(&self, theta: &[R], out: &mut [R]);
+}
+
+/// A [`MatrixField`] as a [`Metric`].
+#[derive(Clone, Debug)]
+pub struct Field<F>(F);
+
+impl<F: MatrixField> Field<F> {
+    /// Wraps the formula.
+    pub fn new(field: F) -> Self {
+        Field(field)
+    }
+}
+
+impl<F: MatrixField> Metric for Field<F> {
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+
+    /// B, then its factor.
+    fn scratch_len(&self) -> usize {
+        2 * self.dim() * self.dim()
+    }
+
+    #[inline(always)]
+    fn prepare<R: Real>(&self, theta: &[R], scratch: &mut [R]) {
+        let n = self.dim();
+        let (b, factor) = scratch.split_at_mut(n * n);
+        self.0.matrix(theta, b);
+        factor.copy_from_slice(b);
+        cholesky(factor, n);
+    }
+
+    #[inline(always)]
+    fn apply<R: Real>(&self, _theta: &[R], scratch: &mut [R], v: &[R], out: &mut [R]) {
+        let n = self.dim();
+        for i in 0..n {
+            let mut sum = R::zero();
+            for j in 0..n {
+                sum = scratch[i * n + j].mul_add(v[j], sum);
+            }
+            out[i] = sum;
+        }
+    }
+
+    #[inline(always)]
+    fn sqrt_apply<R: Real>(&self, _theta: &[R], scratch: &mut [R], xi: &[R], out: &mut [R]) {
+        let n = self.dim();
+        factor_vec(&scratch[n * n..], n, xi, out);
+    }
+
+    #[inline(always)]
+    fn div<R: Real>(
+        &self,
+        theta: &[R],
+        _scratch: &mut [R],
+        j: Option<&SkewMatrix>,
+        div_b: &mut [R],
+        div_bj: &mut [R],
+    ) {
+        let n = self.dim();
+        div_b.fill(R::zero());
+        div_bj.fill(R::zero());
+        for axis in 0..n {
+            let unit = |i| if i == axis { R::one() } else { R::zero() };
+            directional_derivative(theta, unit, |x| {
+                let mut slope = vec![crate::real::Dual::constant(R::zero()); n * n];
+                self.0.matrix(x, &mut slope);
+                for i in 0..n {
+                    div_b[i] += slope[i * n + axis].tangent;
+                    if let Some(j) = j {
+                        for k in 0..n {
+                            div_bj[i] += slope[i * n + k].tangent * j.get(k, axis);
+                        }
+                    }
+                }
+            });
+        }
+    }
+}

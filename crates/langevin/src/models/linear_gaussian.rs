@@ -1,0 +1,188 @@
+//! The mean of normal data with known precision (section 3.2 of the paper).
+
+use nalgebra::{DMatrix, DVector};
+
+use crate::linalg::{check_positive_definite, check_size, mat_vec, row_major};
+use crate::metric::Constant;
+use crate::real::{Lanes, Real};
+use crate::target::{Gaussian, Parameter, Posterior, Rows};
+use crate::Result;
+
+/// Data Xᵢ ~ N(θ, Γ_X⁻¹) with prior θ ~ N(0, Γ_θ⁻¹).
+///
+/// The posterior is N(μ, Γ⁻¹) with Γ = Γ_θ + N Γ_X and Γ μ = Γ_X Σ Xᵢ.
+///
+/// ```
+/// use langevin::models::LinearGaussian;
+/// use nalgebra::DMatrix;
+/// let id = DMatrix::identity(1, 1);
+/// let model = LinearGaussian::new(vec![1.0, 2.0, 6.0], &id, &id)?;
+/// assert!((model.mean()[0] - 9.0 / 4.0).abs() < 1e-15);
+/// # Ok::<(), langevin::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LinearGaussian {
+    rows: Rows,
+    /// Γ_X Xᵢ, which is all that scores need of the data.
+    pulls: Rows,
+    /// Γ_X Σ Xᵢ.
+    pull: Vec<f64>,
+    precision: Vec<f64>,
+    prior_precision: Vec<f64>,
+    noise_precision: DMatrix<f64>,
+    mean: DVector<f64>,
+}
+
+impl LinearGaussian {
+    /// Data row by row, the noise precision Γ_X and the prior precision Γ_θ.
+    pub fn new(
+        data: Vec<f64>,
+        noise_precision: &DMatrix<f64>,
+        prior_precision: &DMatrix<f64>,
+    ) -> Result<Self> {
+        let dim = noise_precision.nrows();
+        check_positive_definite("the noise precision", noise_precision, dim)?;
+        check_positive_definite("the prior precision", prior_precision, dim)?;
+        let rows = Rows::new(data, dim)?;
+        check_size("a row of the data", rows.width(), dim)?;
+        let n = rows.len() as f64;
+        let gamma_x = row_major(noise_precision);
+        let mut pulls = vec![0.0; rows.len() * dim];
+        let mut pull = vec![0.0; dim];
+        for (x, y) in rows.iter().zip(pulls.chunks_exact_mut(dim)) {
+            mat_vec(&gamma_x, x, y);
+            for i in 0..dim {
+                pull[i] += y[i];
+            }
+        }
+        let precision = prior_precision + noise_precision * n;
+        let mean = precision
+            .clone()
+            .cholesky()
+            .map(|c| c.solve(&DVector::from_column_slice(&pull)))
+            .ok_or(crate::Error::NotPositiveDefinite {
+                name: "the posterior precision",
+                smallest: precision.symmetric_eigenvalues().min(),
+            })?;
+        Ok(LinearGaussian {
+            pulls: Rows::new(pulls, dim)?,
+            rows,
+            pull,
+            precision: row_major(&precision),
+            prior_precision: row_major(prior_precision),
+            noise_precision: noise_precision.clone(),
+            mean,
+        })
+    }
+
+    /// Posterior mean μ.
+    pub fn mean(&self) -> &DVector<f64> {
+        &self.mean
+    }
+
+    /// Posterior precision Γ.
+    pub fn precision(&self) -> DMatrix<f64> {
+        let d = self.mean.len();
+        DMatrix::from_row_slice(d, d, &self.precision)
+    }
+
+    /// Noise precision Γ_X.
+    pub fn noise_precision(&self) -> &DMatrix<f64> {
+        &self.noise_precision
+    }
+
+    /// The natural metric B = Γ⁻¹, the posterior covariance.
+    pub fn metric(&self) -> Result<Constant> {
+        let d = self.mean.len();
+        let inverse = self
+            .precision()
+            .cholesky()
+            .map(|c| c.inverse())
+            .unwrap_or_else(|| DMatrix::from_element(d, d, f64::NAN));
+        Constant::dense(&((&inverse + inverse.transpose()) * 0.5))
+    }
+}
+
+impl Posterior for LinearGaussian {
+    fn dim(&self) -> usize {
+        self.mean.len()
+    }
+
+    fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    #[inline(always)]
+    fn log_prior<R: Real>(&self, theta: &[R]) -> R {
+        -quadratic_form(&self.prior_precision, theta) * 0.5
+    }
+
+    #[inline(always)]
+    fn log_likelihood<R: Real>(&self, theta: &[R], row: &[R]) -> R {
+        let d = theta.len();
+        let mut sum = R::zero();
+        for i in 0..d {
+            for j in 0..d {
+                let g = self.noise_precision[(i, j)];
+                sum += (theta[i] - row[i]) * (theta[j] - row[j]) * g;
+            }
+        }
+        -sum * 0.5
+    }
+
+    #[inline(always)]
+    fn score<R: Real>(&self, theta: &[R], _scratch: &mut [R], out: &mut [R]) {
+        mat_vec(&self.precision, theta, out);
+        for (out, pull) in out.iter_mut().zip(&self.pull) {
+            *out = R::of(*pull) - *out;
+        }
+    }
+
+    #[inline(always)]
+    fn minibatch_score<L: Lanes>(
+        &self,
+        theta: &[L],
+        rows: &[L::Bits],
+        scratch: &mut [L],
+        out: &mut [L],
+    ) {
+        let d = theta.len();
+        let (row, sum) = scratch.split_at_mut(d);
+        sum.fill(L::zero());
+        for &index in rows {
+            self.pulls.gather(index, row);
+            for i in 0..d {
+                sum[i] += row[i];
+            }
+        }
+        let weight = L::of(self.rows.len() as f64 / rows.len() as f64);
+        mat_vec(&self.precision, theta, out);
+        for i in 0..d {
+            out[i] = sum[i].mul_add(weight, -out[i]);
+        }
+    }
+
+    fn gaussian(&self) -> Option<Gaussian> {
+        Some(Gaussian {
+            mean: self.mean.clone(),
+            precision: self.precision(),
+        })
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        vec![Parameter::array("theta", &[self.mean.len()])]
+    }
+}
+
+/// θᵀ A θ.
+#[inline(always)]
+fn quadratic_form<R: Real>(a: &[f64], theta: &[R]) -> R {
+    let d = theta.len();
+    let mut sum = R::zero();
+    for i in 0..d {
+        for j in 0..d {
+            sum += theta[i] * theta[j] * a[i * d + j];
+        }
+    }
+    sum
+}

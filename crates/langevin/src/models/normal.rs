@@ -1,0 +1,179 @@
+//! Mean and standard deviation of normal data under a flat prior (section 3.3 of the paper).
+
+use crate::linalg::check_finite;
+use crate::metric::Metric;
+use crate::real::{Lanes, Real};
+use crate::skew::SkewMatrix;
+use crate::target::{Parameter, Posterior, Rows};
+use crate::{Error, Result, error};
+
+/// Data xᵢ ~ N(μ, σ²) with a flat prior on θ = (μ, σ), σ > 0.
+///
+/// ```
+/// use langevin::models::NormalParameters;
+/// let model = NormalParameters::new(vec![-1.0, 0.0, 1.0, 2.0])?;
+/// assert_eq!(model.sample_mean(), 0.5);
+/// # Ok::<(), langevin::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct NormalParameters {
+    rows: Rows,
+    /// Data minus their mean: sums of squares then lose no digits.
+    centred: Rows,
+    mean: f64,
+    sum_of_squares: f64,
+}
+
+impl NormalParameters {
+    /// The observations; at least three, not all equal (else the posterior is improper).
+    pub fn new(data: Vec<f64>) -> Result<Self> {
+        error::at_least("the number of observations", data.len(), 3)?;
+        check_finite("the data", &data)?;
+        let n = data.len() as f64;
+        let mean = data.iter().sum::<f64>() / n;
+        let centred: Vec<f64> = data.iter().map(|x| x - mean).collect();
+        let sum_of_squares = centred.iter().map(|x| x * x).sum::<f64>();
+        if data.iter().all(|x| *x == data[0]) {
+            return Err(Error::NoSpread {
+                n_data: data.len(),
+                value: data[0],
+            });
+        }
+        Ok(NormalParameters {
+            rows: Rows::new(data, 1)?,
+            centred: Rows::new(centred, 1)?,
+            mean,
+            sum_of_squares,
+        })
+    }
+
+    /// Sample mean m.
+    pub fn sample_mean(&self) -> f64 {
+        self.mean
+    }
+
+    /// Sample standard deviation s, with divisor N.
+    pub fn sample_sd(&self) -> f64 {
+        (self.sum_of_squares / self.rows.len() as f64).sqrt()
+    }
+
+    /// The natural metric B = (σ²/N) diag(1, ½), the inverse of the expected Fisher information.
+    pub fn metric(&self) -> NormalFisher {
+        NormalFisher {
+            n_data: self.rows.len() as f64,
+        }
+    }
+
+    /// The score given N/n times the sums over the batch of x − m and (x − m)².
+    #[inline(always)]
+    fn score_from_sums<R: Real>(&self, theta: &[R], first: R, second: R, out: &mut [R]) {
+        let n = self.rows.len() as f64;
+        let shift = theta[0] - self.mean;
+        let inverse = theta[1].recip();
+        // Σ(x−μ) = first − N·shift and Σ(x−μ)² = second − shift·(first + Σ(x−μ)).
+        let m1 = shift.mul_add(R::of(-n), first);
+        let m2 = second - shift * (first + m1);
+        let precision = inverse * inverse;
+        out[0] = m1 * precision;
+        out[1] = (m2.mul_add(precision, R::of(-n))) * inverse;
+    }
+}
+
+impl Posterior for NormalParameters {
+    fn dim(&self) -> usize {
+        2
+    }
+
+    fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    #[inline(always)]
+    fn log_prior<R: Real>(&self, _theta: &[R]) -> R {
+        R::zero()
+    }
+
+    #[inline(always)]
+    fn log_likelihood<R: Real>(&self, theta: &[R], row: &[R]) -> R {
+        let half_log_2_pi = 0.918_938_533_204_672_8;
+        let z = (row[0] - theta[0]) / theta[1];
+        -theta[1].ln() - z * z * 0.5 - half_log_2_pi
+    }
+
+    #[inline(always)]
+    fn score<R: Real>(&self, theta: &[R], _scratch: &mut [R], out: &mut [R]) {
+        self.score_from_sums(theta, R::zero(), R::of(self.sum_of_squares), out);
+    }
+
+    #[inline(always)]
+    fn minibatch_score<L: Lanes>(
+        &self,
+        theta: &[L],
+        rows: &[L::Bits],
+        _scratch: &mut [L],
+        out: &mut [L],
+    ) {
+        let (mut first, mut second) = (L::zero(), L::zero());
+        for &index in rows {
+            let mut x = [L::zero()];
+            self.centred.gather(index, &mut x);
+            first += x[0];
+            second = x[0].mul_add(x[0], second);
+        }
+        let weight = self.rows.len() as f64 / rows.len() as f64;
+        self.score_from_sums(theta, first * weight, second * weight, out);
+    }
+
+    fn positive_coordinates(&self) -> &[usize] {
+        &[1]
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        vec![Parameter::scalar("mu"), Parameter::scalar("sigma")]
+    }
+}
+
+/// B(θ) = (σ²/N) diag(1, ½).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NormalFisher {
+    n_data: f64,
+}
+
+impl Metric for NormalFisher {
+    fn dim(&self) -> usize {
+        2
+    }
+
+    #[inline(always)]
+    fn apply<R: Real>(&self, theta: &[R], _scratch: &mut [R], v: &[R], out: &mut [R]) {
+        let scale = theta[1] * theta[1] * (1.0 / self.n_data);
+        out[0] = scale * v[0];
+        out[1] = scale * v[1] * 0.5;
+    }
+
+    #[inline(always)]
+    fn sqrt_apply<R: Real>(&self, theta: &[R], _scratch: &mut [R], xi: &[R], out: &mut [R]) {
+        let scale = theta[1] * (1.0 / self.n_data.sqrt());
+        out[0] = scale * xi[0];
+        out[1] = scale * xi[1] * std::f64::consts::FRAC_1_SQRT_2;
+    }
+
+    #[inline(always)]
+    fn div<R: Real>(
+        &self,
+        theta: &[R],
+        _scratch: &mut [R],
+        j: Option<&SkewMatrix>,
+        div_b: &mut [R],
+        div_bj: &mut [R],
+    ) {
+        let slope = theta[1] * (1.0 / self.n_data);
+        div_b[0] = R::zero();
+        div_b[1] = slope;
+        // Only ∂_σ B = (2σ/N) diag(1, ½) is not 0.
+        if let Some(j) = j {
+            div_bj[0] = slope * (2.0 * j.get(0, 1));
+            div_bj[1] = slope * j.get(1, 1);
+        }
+    }
+}

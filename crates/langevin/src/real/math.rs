@@ -1,0 +1,236 @@
+//! Elementary functions for every width of lanes: straight-line code, accurate to a few ulps.
+//!
+//! Each function is one algorithm for `f64` and for packs, so that a lane equals the scalar bit
+//! for bit. Polynomial coefficients are minimax (Remez exchange, 60 digits), with relative errors
+//! below 4·10⁻¹⁸; what remains is rounding.
+
+use std::f64::consts::{FRAC_PI_2, LN_2, LOG2_E, SQRT_2};
+
+use super::{BitLanes, Lanes};
+
+/// Adding 1.5·2⁵² to a number below 2⁵¹ rounds it to a whole number in the low bits.
+const ROUNDER: f64 = 6755399441055744.0;
+/// ln 2 = `LN_2_HIGH` + `LN_2_LOW`, the first with 32 trailing zero bits.
+const LN_2_HIGH: f64 = 6.931_471_803_691_238_e-1;
+const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+
+/// Horner's rule, highest power last in `c`.
+#[inline(always)]
+fn polynomial<L: Lanes, const N: usize>(x: L, c: [f64; N]) -> L {
+    let mut sum = L::of(c[N - 1]);
+    for i in (0..N - 1).rev() {
+        sum = sum.mul_add(x, L::of(c[i]));
+    }
+    sum
+}
+
+/// Reduces `x = n ln 2 + r` with |r| ≤ ½ ln 2; returns (n in the low bits, r, e^r − 1).
+#[inline(always)]
+fn reduced_exp_m1<L: Lanes>(x: L) -> (L::Bits, L, L) {
+    let shifted = x.mul_add(L::of(LOG2_E), L::of(ROUNDER));
+    let n = shifted - ROUNDER;
+    let r = n.mul_add(L::of(-LN_2_HIGH), x);
+    let r = n.mul_add(L::of(-LN_2_LOW), r);
+    let tail = polynomial(
+        r,
+        [
+            0.500_000_000_000_001_2,
+            0.166_666_666_666_667,
+            0.041_666_666_666_515_42,
+            0.008_333_333_333_307_205,
+            0.001_388_888_894_701_660_6,
+            0.000_198_412_699_173_832_87,
+            2.480_148_994_162_282e-5,
+            2.755_721_630_145_158_6e-6,
+            2.763_128_051_617_712e-7,
+            2.511_786_079_702_547_4e-8,
+        ],
+    );
+    (shifted.to_bits(), r, tail.mul_add(r * r, r))
+}
+
+/// `e^x`. Above 709.78 it is +∞; results below 2⁻¹⁰²¹ are flushed to 0.
+#[inline(always)]
+pub fn exp<L: Lanes>(x: L) -> L {
+    let (n, _, m1) = reduced_exp_m1(x);
+    // 2·e^r times 2^(n−1): n − 1 stays a valid exponent up to the overflow threshold.
+    let scale = L::from_bits((n + L::Bits::of(1022)) << 52);
+    let y = (m1 + m1 + 2.0) * scale;
+    let y = L::if_less(x, L::of(-707.7), L::zero(), y);
+    let y = L::if_less(L::of(709.782_712_893_383_97), x, L::of(f64::INFINITY), y);
+    // NaN compares false and passes through the polynomial.
+    y
+}
+
+/// `ln x` for positive, normal, finite `x`.
+///
+/// `x = 2^k m` with `m` in [√½, √2), then `ln m = 2 artanh(s)` with `s = (m−1)/(m+1)`; the
+/// leading terms are arranged as in fdlibm so that no digit is lost near 1.
+#[inline(always)]
+pub fn ln_normal<L: Lanes>(x: L) -> L {
+    let half = L::Bits::of((SQRT_2 * 0.5).to_bits());
+    let t = x.to_bits() - half + L::Bits::of(1.0_f64.to_bits());
+    let m = L::from_bits((t & L::Bits::of((1 << 52) - 1)) + half);
+    // The biased exponent, made a number by planting it into the mantissa of 2⁵².
+    let two52 = 4503599627370496.0_f64;
+    let k = L::from_bits((t >> 52) | L::Bits::of(two52.to_bits())) - (two52 + 1023.0);
+    let f = m - 1.0;
+    let s = f / (f + 2.0);
+    let z = s * s;
+    let r = z * polynomial(
+        z,
+        [
+            0.666_666_666_666_673_4,
+            0.399_999_999_994_139_65,
+            0.285_714_287_425_622_05,
+            0.222_221_985_537_814_78,
+            0.181_835_654_073_693_54,
+            0.153_140_211_173_578_76,
+            0.147_962_611_674_914_8,
+        ],
+    );
+    let half_square = f * f * 0.5;
+    let inner = s * (half_square + r) + k * LN_2_LOW;
+    k * LN_2_HIGH - ((half_square - inner) - f)
+}
+
+/// `ln x`: −∞ at 0, NaN below 0.
+#[inline(always)]
+pub fn ln<L: Lanes>(x: L) -> L {
+    let tiny = L::of(f64::MIN_POSITIVE);
+    let two54 = 18014398509481984.0;
+    let scaled = L::if_less(x, tiny, x * two54, x);
+    let shift = L::if_less(x, tiny, L::of(54.0 * LN_2), L::zero());
+    let y = ln_normal(scaled) - shift;
+    let y = L::if_less(x, L::of(f64::from_bits(1)), L::of(f64::NEG_INFINITY), y);
+    let y = L::if_less(x, L::zero(), L::of(f64::NAN), y);
+    // NaN compares false and, like +∞, is its own logarithm.
+    L::if_less(x, L::of(f64::INFINITY), y, x)
+}
+
+/// `ln(1 + x)`, accurate near 0: the rounding error of `1 + x` is divided out again.
+#[inline(always)]
+pub fn ln_1p<L: Lanes>(x: L) -> L {
+    let u = x + 1.0;
+    let d = u - 1.0;
+    // Where 1 + x rounds to 1 the answer is x; the divisor is then replaced to avoid 0/0.
+    let negligible = L::of(f64::MIN_POSITIVE);
+    let divisor = L::if_less(d.abs(), negligible, L::one(), d);
+    let y = ln(u) * (x / divisor);
+    let y = L::if_less(d.abs(), negligible, x, y);
+    L::if_less(x, L::of(f64::INFINITY), y, x)
+}
+
+/// `tanh x = E / (E + 2)` with `E = e^{2x} − 1`.
+#[inline(always)]
+pub fn tanh<L: Lanes>(x: L) -> L {
+    // Beyond ±22 the answer is ±1 in double precision; clamping keeps 2^n in range.
+    let limit = L::of(22.0);
+    let c = L::if_less(limit, x, limit, x);
+    let c = L::if_less(c, -limit, -limit, c);
+    let (n, _, m1) = reduced_exp_m1(c + c);
+    let scale = L::from_bits((n + L::Bits::of(1023)) << 52);
+    let e = m1.mul_add(scale, scale - 1.0);
+    e / (e + 2.0)
+}
+
+/// `1 / (1 + e^{−x})`.
+#[inline(always)]
+pub fn logistic<L: Lanes>(x: L) -> L {
+    L::one() / (exp(-x) + 1.0)
+}
+
+/// `ln(1 + e^x) = max(x, 0) + ln(1 + e^{−|x|})`.
+#[inline(always)]
+pub fn softplus<L: Lanes>(x: L) -> L {
+    let positive = L::if_less(L::zero(), x, x, L::zero());
+    positive + ln_1p(exp(-x.abs()))
+}
+
+/// Sine and cosine of `½π r` for |r| ≤ ½.
+#[inline(always)]
+pub fn sin_cos_quarter<L: Lanes>(r: L) -> (L, L) {
+    let z = r * r;
+    let sin = polynomial(
+        z,
+        [
+            FRAC_PI_2,
+            -0.645_964_097_506_245,
+            0.079_692_626_246_062_73,
+            -0.004_681_754_132_616_26,
+            0.000_160_441_152_598_428_84,
+            -3.598_649_340_379_484_3e-6,
+            5.634_675_040_986_005_4e-8,
+        ],
+    ) * r;
+    let cos = polynomial(
+        z,
+        [
+            1.0,
+            -1.233_700_550_136_169_7,
+            0.253_669_507_901_047_6,
+            -0.020_863_480_763_330_805,
+            0.000_919_260_274_391_113_4,
+            -2.520_203_792_044_295_6e-5,
+            4.710_641_612_291_878e-7,
+            -6.324_759_113_605_192e-9,
+        ],
+    );
+    (sin, cos)
+}
+
+/// Turns (sin, cos) of an angle by as many quarter turns as the low two bits of `quarters` say.
+#[inline(always)]
+pub fn turn<L: Lanes>(quarters: L::Bits, sin: L, cos: L) -> (L, L) {
+    let odd = quarters << 63;
+    let s = L::if_top_bit(odd, cos, sin);
+    let c = L::if_top_bit(odd, sin, cos);
+    let sign = L::Bits::of(1 << 63);
+    // Quarters 2 and 3 negate the sine; quarters 1 and 2 negate the cosine.
+    let flip_s = (quarters << 62) & sign;
+    let flip_c = ((quarters << 62) ^ (quarters << 63)) & sign;
+    (
+        L::from_bits(s.to_bits() ^ flip_s),
+        L::from_bits(c.to_bits() ^ flip_c),
+    )
+}
+
+/// Sine and cosine by subtraction of multiples of ½π in three parts; for |x| up to about 10⁵.
+#[inline(always)]
+pub fn sin_cos<L: Lanes>(x: L) -> (L, L) {
+    const PI_2_A: f64 = 1.570_796_326_734_125_6;
+    const PI_2_B: f64 = 6.077_100_506_303_966e-11;
+    const PI_2_C: f64 = 2.022_266_248_795_950_6e-21;
+    let shifted = x.mul_add(L::of(1.0 / FRAC_PI_2), L::of(ROUNDER));
+    let n = shifted - ROUNDER;
+    let r = n.mul_add(L::of(-PI_2_A), x);
+    let r = n.mul_add(L::of(-PI_2_B), r);
+    let r = n.mul_add(L::of(-PI_2_C), r);
+    let z = r * r;
+    let sin = (polynomial(
+        z,
+        [
+            -0.166_666_666_666_666_32,
+            0.008_333_333_333_322_418,
+            -0.000_198_412_698_298_123_8,
+            2.755_731_369_357_207_7e-6,
+            -2.505_075_838_421_418_4e-8,
+            1.589_681_178_666_804e-10,
+        ],
+    ) * z)
+        .mul_add(r, r);
+    let cos = polynomial(
+        z,
+        [
+            1.0,
+            -0.5,
+            0.041_666_666_666_666_6,
+            -0.001_388_888_888_887_413_1,
+            2.480_158_728_948_700_6e-5,
+            -2.755_731_435_378_715e-7,
+            2.087_572_347_876_586_4e-9,
+            -1.135_965_883_048_567_7e-11,
+        ],
+    );
+    turn(shifted.to_bits(), sin, cos)
+}

@@ -1,0 +1,167 @@
+//! The number types that a formula can be written for once: `f64`, lanes of chains, dual numbers.
+
+mod dispatch;
+mod dual;
+mod lanes;
+pub mod math;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
+
+pub use dispatch::{Isa, Kernel};
+pub use dual::{Dual, directional_derivative, gradient};
+pub use lanes::{BitLanes, Lanes};
+#[cfg(target_arch = "x86_64")]
+pub use x86::{F64x4, F64x8};
+
+/// A real number, or several at once.
+///
+/// A model's formula is written once for every `R: Real`. With `f64` it is the reference, with a
+/// pack of [`Lanes`] it runs several chains at once, with [`Dual`] it differentiates. All number
+/// types use the same elementary functions, so that a lane equals the scalar bit for bit.
+///
+/// ```
+/// use langevin::real::{Dual, Real};
+/// fn log_density<R: Real>(x: R) -> R {
+///     -(x * x) * 0.5
+/// }
+/// assert_eq!(log_density(3.0), -4.5);
+/// assert_eq!(log_density(Dual::variable(3.0)).tangent, -3.0);
+/// ```
+pub trait Real:
+    Copy
+    + Send
+    + Sync
+    + 'static
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+    + Add<f64, Output = Self>
+    + Sub<f64, Output = Self>
+    + Mul<f64, Output = Self>
+    + Div<f64, Output = Self>
+{
+    /// The constant `x`.
+    fn of(x: f64) -> Self;
+    /// `self · a + b`, rounded once.
+    fn mul_add(self, a: Self, b: Self) -> Self;
+    /// Square root.
+    fn sqrt(self) -> Self;
+    /// Absolute value.
+    fn abs(self) -> Self;
+    /// Exponential function; results below 2⁻¹⁰²¹ are flushed to 0.
+    fn exp(self) -> Self;
+    /// Natural logarithm.
+    fn ln(self) -> Self;
+    /// `ln(1 + self)`, accurate near 0.
+    fn ln_1p(self) -> Self;
+    /// Hyperbolic tangent.
+    fn tanh(self) -> Self;
+    /// Sine, for arguments up to about 10⁵ in size.
+    fn sin(self) -> Self;
+    /// Cosine, for arguments up to about 10⁵ in size.
+    fn cos(self) -> Self;
+    /// The logistic function `1 / (1 + exp(-self))`.
+    fn logistic(self) -> Self;
+    /// `ln(1 + exp(self))` without overflow.
+    fn softplus(self) -> Self;
+
+    /// Zero.
+    #[inline(always)]
+    fn zero() -> Self {
+        Self::of(0.0)
+    }
+
+    /// One.
+    #[inline(always)]
+    fn one() -> Self {
+        Self::of(1.0)
+    }
+
+    /// `1 / self`.
+    #[inline(always)]
+    fn recip(self) -> Self {
+        Self::one() / self
+    }
+
+    /// Whole power by repeated squaring.
+    #[inline(always)]
+    fn powi(self, n: i32) -> Self {
+        let mut base = if n < 0 { self.recip() } else { self };
+        let mut left = n.unsigned_abs();
+        let mut out = Self::one();
+        while left > 0 {
+            if left & 1 == 1 {
+                out *= base;
+            }
+            base *= base;
+            left >>= 1;
+        }
+        out
+    }
+}
+
+/// Implements the elementary functions of [`Real`] by the shared algorithms of [`math`].
+macro_rules! elementary_functions {
+    () => {
+        #[inline(always)]
+        fn exp(self) -> Self {
+            $crate::real::math::exp(self)
+        }
+        #[inline(always)]
+        fn ln(self) -> Self {
+            $crate::real::math::ln(self)
+        }
+        #[inline(always)]
+        fn ln_1p(self) -> Self {
+            $crate::real::math::ln_1p(self)
+        }
+        #[inline(always)]
+        fn tanh(self) -> Self {
+            $crate::real::math::tanh(self)
+        }
+        #[inline(always)]
+        fn sin(self) -> Self {
+            $crate::real::math::sin_cos(self).0
+        }
+        #[inline(always)]
+        fn cos(self) -> Self {
+            $crate::real::math::sin_cos(self).1
+        }
+        #[inline(always)]
+        fn logistic(self) -> Self {
+            $crate::real::math::logistic(self)
+        }
+        #[inline(always)]
+        fn softplus(self) -> Self {
+            $crate::real::math::softplus(self)
+        }
+    };
+}
+pub(crate) use elementary_functions;
+
+impl Real for f64 {
+    #[inline(always)]
+    fn of(x: f64) -> Self {
+        x
+    }
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        f64::mul_add(self, a, b)
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        f64::sqrt(self)
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        f64::abs(self)
+    }
+    elementary_functions!();
+}

@@ -1,0 +1,153 @@
+//! Sums of observables between marks: all that running averages and batch means need.
+
+use std::sync::Arc;
+
+use super::{Block, Observable, Record};
+use crate::real::Lanes;
+use crate::{Result, error};
+
+/// Numbers of states, in increasing order, at which sums are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marks(Arc<[u64]>);
+
+impl Marks {
+    /// Sorts the marks and drops duplicates and 0.
+    pub fn new(marks: impl IntoIterator<Item = u64>) -> Result<Self> {
+        let mut marks: Vec<u64> = marks.into_iter().filter(|m| *m > 0).collect();
+        marks.sort_unstable();
+        marks.dedup();
+        error::at_least("the number of marks", marks.len(), 1)?;
+        Ok(Marks(marks.into()))
+    }
+
+    /// The marks.
+    pub fn as_slice(&self) -> &[u64] {
+        &self.0
+    }
+}
+
+/// Sums of observables over the states between consecutive marks, for each chain.
+///
+/// The running average after K states is the sum of all segments up to the mark K, divided by K;
+/// batch means are sums of the segments of a batch. With a decreasing schedule, states are
+/// weighted by their step sizes, as in Welling and Teh (2011).
+#[derive(Clone, Debug)]
+pub struct Averages {
+    observables: Arc<[Observable]>,
+    marks: Marks,
+    width: usize,
+    /// Sums so far of the present segment, [observable][lane].
+    open: Vec<f64>,
+    /// Closed segments, [segment][observable][lane].
+    closed: Vec<f64>,
+    /// Total weight of each closed segment, then of the open one.
+    weights: Vec<f64>,
+    open_weight: f64,
+}
+
+impl Averages {
+    /// For the given observables and marks.
+    pub fn new(observables: Arc<[Observable]>, marks: Marks) -> Self {
+        Averages {
+            observables,
+            marks,
+            width: 0,
+            open: vec![],
+            closed: vec![],
+            weights: vec![],
+            open_weight: 0.0,
+        }
+    }
+
+    /// The observables.
+    pub fn observables(&self) -> &[Observable] {
+        &self.observables
+    }
+
+    /// The marks.
+    pub fn marks(&self) -> &[u64] {
+        self.marks.as_slice()
+    }
+
+    /// Number of segments that are complete.
+    pub fn n_closed(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Sum of an observable over a closed segment, for the chain in a lane.
+    pub fn sum(&self, segment: usize, observable: usize, lane: usize) -> f64 {
+        self.closed[(segment * self.observables.len() + observable) * self.width + lane]
+    }
+
+    /// Number of states in a closed segment, or their summed step sizes.
+    pub fn weight(&self, segment: usize) -> f64 {
+        self.weights[segment]
+    }
+
+    /// Averages from the first state to each mark, for the chain in a lane.
+    pub fn running(&self, observable: usize, lane: usize) -> Vec<f64> {
+        let (mut sum, mut weight) = (0.0, 0.0);
+        (0..self.n_closed())
+            .map(|segment| {
+                sum += self.sum(segment, observable, lane);
+                weight += self.weight(segment);
+                sum / weight
+            })
+            .collect()
+    }
+
+    /// The average from mark `from` to mark `to` (both must be marks, `from` may be 0); `None`
+    /// where the run did not get that far.
+    pub fn between(&self, from: u64, to: u64, observable: usize, lane: usize) -> Option<f64> {
+        let position = |mark| match mark {
+            0 => Some(0),
+            _ => self.marks().iter().position(|m| *m == mark).map(|i| i + 1),
+        };
+        let (first, last) = (position(from)?, position(to)?);
+        if last > self.n_closed() || first >= last {
+            return None;
+        }
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for segment in first..last {
+            sum += self.sum(segment, observable, lane);
+            weight += self.weight(segment);
+        }
+        Some(sum / weight)
+    }
+}
+
+impl Record for Averages {
+    #[inline(always)]
+    fn push<L: Lanes>(&mut self, block: &Block<'_, L>) {
+        if self.width == 0 {
+            self.width = L::WIDTH;
+            self.open = vec![0.0; self.observables.len() * L::WIDTH];
+        }
+        let n = block.len();
+        let mut from = 0;
+        while from < n && self.n_closed() < self.marks().len() {
+            let mark = self.marks()[self.n_closed()];
+            let to = n.min((mark - block.first_step) as usize);
+            for (observable, open) in self
+                .observables
+                .iter()
+                .zip(self.open.chunks_exact_mut(L::WIDTH))
+            {
+                let mut sum = L::load(open);
+                observable.accumulate(block, from, to, &mut sum);
+                sum.store(open);
+            }
+            self.open_weight += match block.step_sizes {
+                None => (to - from) as f64,
+                Some(sizes) => sizes[from..to].iter().sum(),
+            };
+            if block.first_step + to as u64 == mark {
+                self.closed.extend_from_slice(&self.open);
+                self.open.fill(0.0);
+                self.weights.push(self.open_weight);
+                self.open_weight = 0.0;
+            }
+            from = to;
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Skew-symmetric matrices J, and the skew fields C(θ) built from them.
+
+use nalgebra::DMatrix;
+
+use crate::Result;
+use crate::linalg::{check_positive, check_skew, check_size};
+use crate::real::Real;
+use crate::rng::{Rng, Stream};
+
+/// A constant skew-symmetric matrix J.
+///
+/// ```
+/// use langevin::skew::SkewMatrix;
+/// let j = SkewMatrix::sign_pattern(3, 0.5)?;
+/// assert_eq!(j.get(0, 2), 0.5);
+/// assert_eq!(j.get(2, 0), -0.5);
+/// # Ok::<(), langevin::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct SkewMatrix {
+    dim: usize,
+    dense: Vec<f64>,
+    /// Row by row, the places that are not 0: many useful J are sparse.
+    columns: Vec<u32>,
+    values: Vec<f64>,
+    row_ends: Vec<usize>,
+}
+
+impl SkewMatrix {
+    /// J as given; refused unless it is square, finite and skew-symmetric.
+    pub fn new(j: &DMatrix<f64>) -> Result<Self> {
+        check_skew("J", j, j.nrows())?;
+        Ok(Self::from_checked(j))
+    }
+
+    fn from_checked(j: &DMatrix<f64>) -> Self {
+        let dim = j.nrows();
+        let (mut columns, mut values, mut row_ends) = (vec![], vec![], vec![]);
+        for row in 0..dim {
+            for col in 0..dim {
+                if j[(row, col)] != 0.0 {
+                    columns.push(col as u32);
+                    values.push(j[(row, col)]);
+                }
+            }
+            row_ends.push(values.len());
+        }
+        SkewMatrix {
+            dim,
+            dense: crate::linalg::row_major(j),
+            columns,
+            values,
+            row_ends,
+        }
+    }
+
+    /// δ times the sign pattern of the paper: +1 above the diagonal and −1 below it (section 3.2).
+    pub fn sign_pattern(dim: usize, delta: f64) -> Result<Self> {
+        crate::linalg::check_finite("delta", &[delta])?;
+        crate::error::at_least("the dimension of J", dim, 1)?;
+        Ok(Self::from_checked(&signs(dim, delta)))
+    }
+
+    /// Random signs, scaled to spectral norm 1 (section 3.4).
+    pub fn random_signs(dim: usize, seed: u64) -> Result<Self> {
+        crate::error::at_least("the dimension of a random J", dim, 2)?;
+        let mut rng = Rng::new(seed, 0, Stream::Setup);
+        let mut j = DMatrix::zeros(dim, dim);
+        for row in 0..dim {
+            for col in 0..row {
+                let sign = rng.sign();
+                j[(row, col)] = sign;
+                j[(col, row)] = -sign;
+            }
+        }
+        Self::from_checked(&j).with_norm(1.0)
+    }
+
+    /// I ⊗ C₀ + C₀ ⊗ I for the sign pattern C₀ of size `m`, scaled to spectral norm 1
+    /// (section 3.5). It acts on column-major `vec` of `m × m` matrices.
+    pub fn kronecker_signs(m: usize) -> Result<Self> {
+        crate::error::at_least("the size of C0", m, 2)?;
+        let (c0, id) = (signs(m, 1.0), DMatrix::<f64>::identity(m, m));
+        Self::from_checked(&(id.kronecker(&c0) + c0.kronecker(&id))).with_norm(1.0)
+    }
+
+    /// The same matrix, scaled to the given spectral norm.
+    pub fn with_norm(&self, norm: f64) -> Result<Self> {
+        check_positive("the norm of J", norm)?;
+        let own = self.norm();
+        check_positive("the norm of the matrix to scale", own)?;
+        Ok(self.scaled(norm / own))
+    }
+
+    /// The same matrix times a number.
+    pub fn scaled(&self, factor: f64) -> Self {
+        Self::from_checked(&(self.matrix() * factor))
+    }
+
+    /// Spectral norm.
+    pub fn norm(&self) -> f64 {
+        self.matrix().singular_values().max()
+    }
+
+    /// Number of rows.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// Entry (row, col).
+    #[inline(always)]
+    pub fn get(&self, row: usize, col: usize) -> f64 {
+        self.dense[row * self.dim + col]
+    }
+
+    /// As a dense matrix.
+    pub fn matrix(&self) -> DMatrix<f64> {
+        DMatrix::from_row_slice(self.dim, self.dim, &self.dense)
+    }
+
+    /// `out = J v`.
+    #[inline(always)]
+    pub fn apply<R: Real>(&self, v: &[R], out: &mut [R]) {
+        let mut start = 0;
+        for (out, &end) in out.iter_mut().zip(&self.row_ends) {
+            let mut sum = R::zero();
+            for k in start..end {
+                sum = v[self.columns[k] as usize].mul_add(R::of(self.values[k]), sum);
+            }
+            *out = sum;
+            start = end;
+        }
+    }
+}
+
+fn signs(dim: usize, delta: f64) -> DMatrix<f64> {
+    DMatrix::from_fn(dim, dim, |i, j| match i.cmp(&j) {
+        std::cmp::Ordering::Less => delta,
+        std::cmp::Ordering::Equal => 0.0,
+        std::cmp::Ordering::Greater => -delta,
+    })
+}
+
+/// The irreversible part of a dynamics.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Skew {
+    /// C = 0: a reversible diffusion.
+    None,
+    /// C = J.
+    Constant(SkewMatrix),
+    /// C(θ) = ½(J B(θ) + B(θ) J), the geometry-informed field (equation `Girrp` of the paper).
+    Geometric(SkewMatrix),
+}
+
+impl Skew {
+    /// J, where there is one.
+    pub fn matrix(&self) -> Option<&SkewMatrix> {
+        match self {
+            Skew::None => None,
+            Skew::Constant(j) | Skew::Geometric(j) => Some(j),
+        }
+    }
+
+    /// Refuses a J that does not fit the dimension.
+    pub fn check_dim(&self, dim: usize) -> Result<()> {
+        match self.matrix() {
+            Some(j) => check_size("J", j.dim(), dim),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,408 @@
+//! What is sampled: a log density and its score, with per-datum terms where there are data.
+
+use nalgebra::{DMatrix, DVector};
+
+use crate::linalg::{check_finite, check_size};
+use crate::real::{BitLanes, Dual, Lanes, Real, gradient};
+use crate::{Error, Result};
+
+/// A named block of coordinates, in the order in which they appear in θ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name, such as `w`.
+    pub name: String,
+    /// Its shape; empty for a scalar. Coordinates run through it column by column where
+    /// `column_major` is set and row by row otherwise.
+    pub shape: Vec<usize>,
+    /// Order of the coordinates.
+    pub column_major: bool,
+}
+
+impl Parameter {
+    /// A single number.
+    pub fn scalar(name: &str) -> Self {
+        Self::array(name, &[])
+    }
+
+    /// An array, coordinates row by row.
+    pub fn array(name: &str, shape: &[usize]) -> Self {
+        Parameter {
+            name: name.into(),
+            shape: shape.to_vec(),
+            column_major: false,
+        }
+    }
+
+    /// Number of coordinates.
+    pub fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Whether it has no coordinates.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Mean and precision of a target that is exactly Gaussian.
+#[derive(Clone, Debug)]
+pub struct Gaussian {
+    /// Mean.
+    pub mean: DVector<f64>,
+    /// Inverse covariance.
+    pub precision: DMatrix<f64>,
+}
+
+/// A density to sample, known up to a constant factor.
+///
+/// Only the dimension and one generic formula are required; the score then comes from dual
+/// numbers. A target whose data can be subsampled implements [`Posterior`] instead, which makes
+/// it a `Target` too.
+///
+/// ```
+/// use langevin::real::Real;
+/// use langevin::target::Target;
+///
+/// /// A banana in the plane.
+/// struct Banana;
+/// impl Target for Banana {
+///     fn dim(&self) -> usize {
+///         2
+///     }
+///     fn log_density<R: Real>(&self, theta: &[R]) -> R {
+///         let bend = theta[1] - theta[0] * theta[0];
+///         -(theta[0] * theta[0] + bend * bend * 4.0) * 0.5
+///     }
+/// }
+/// let mut score = [0.0; 2];
+/// Banana.score(&[1.0, 2.0], &mut [], &mut score);
+/// assert_eq!(score, [7.0, -4.0]);
+/// ```
+pub trait Target: Send + Sync {
+    /// Number of coordinates.
+    fn dim(&self) -> usize;
+
+    /// log π(θ) up to a constant.
+    fn log_density<R: Real>(&self, theta: &[R]) -> R;
+
+    /// ∇ log π(θ); by dual numbers unless written by hand. `scratch` has
+    /// [`scratch_len`](Self::scratch_len) entries of any value.
+    #[inline(always)]
+    fn score<R: Real>(&self, theta: &[R], scratch: &mut [R], out: &mut [R]) {
+        let _ = scratch;
+        gradient(theta, out, |x| self.log_density::<Dual<R>>(x));
+    }
+
+    /// Number of scratch entries that the scores need.
+    fn scratch_len(&self) -> usize {
+        0
+    }
+
+    /// Number of data that minibatches can be drawn from; 0 without data.
+    fn n_data(&self) -> usize {
+        0
+    }
+
+    /// An unbiased estimate of the score from the given rows of the data, one set per lane
+    /// (section 2.4 of the paper). Only called where [`n_data`](Self::n_data) is above 0.
+    #[inline(always)]
+    fn minibatch_score<L: Lanes>(
+        &self,
+        theta: &[L],
+        rows: &[L::Bits],
+        scratch: &mut [L],
+        out: &mut [L],
+    ) {
+        let _ = rows;
+        self.score(theta, scratch, out);
+    }
+
+    /// Coordinates that must stay above 0; a step that crosses is a divergence.
+    fn positive_coordinates(&self) -> &[usize] {
+        &[]
+    }
+
+    /// Refuses a state from which no chain can start.
+    fn check_state(&self, theta: &[f64]) -> Result<()> {
+        check_state(theta, self.dim(), self.positive_coordinates())
+    }
+
+    /// Mean and precision where the target is exactly Gaussian.
+    fn gaussian(&self) -> Option<Gaussian> {
+        None
+    }
+
+    /// Names and shapes of the coordinates.
+    fn parameters(&self) -> Vec<Parameter> {
+        vec![Parameter::array("theta", &[self.dim()])]
+    }
+}
+
+/// The checks that every state must pass.
+pub(crate) fn check_state(theta: &[f64], dim: usize, positive: &[usize]) -> Result<()> {
+    check_size("the initial state", theta.len(), dim)?;
+    check_finite("the initial state", theta)?;
+    for &coordinate in positive {
+        if theta[coordinate] <= 0.0 {
+            return Err(Error::OutsideSupport {
+                coordinate,
+                value: theta[coordinate],
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Data as rows of numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rows {
+    width: usize,
+    data: Vec<f64>,
+}
+
+impl Rows {
+    /// Rows of `width` numbers each; refuses empty, ragged and non-finite data.
+    pub fn new(data: Vec<f64>, width: usize) -> Result<Self> {
+        if width == 0 || data.is_empty() {
+            return Err(Error::EmptyData);
+        }
+        check_size("the last row of the data", data.len() % width, 0)?;
+        check_finite("the data", &data)?;
+        Ok(Rows { width, data })
+    }
+
+    /// Number of rows.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.data.len() / self.width
+    }
+
+    /// Whether there are no rows (never true for a value made by [`new`](Self::new)).
+    pub fn is_empty(&self) -> bool {
+        self.data.is_empty()
+    }
+
+    /// Numbers per row.
+    #[inline(always)]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Row `i`.
+    #[inline(always)]
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.data[i * self.width..(i + 1) * self.width]
+    }
+
+    /// All rows, one after the other.
+    pub fn iter(&self) -> impl Iterator<Item = &[f64]> {
+        self.data.chunks_exact(self.width)
+    }
+
+    /// Row `index[lane]` in each lane.
+    #[inline(always)]
+    pub fn gather<L: Lanes>(&self, index: L::Bits, out: &mut [L]) {
+        let start = index.mul_low(L::Bits::of(self.width as u64));
+        for (c, out) in out.iter_mut().enumerate() {
+            *out = L::gather(&self.data[c..], start);
+        }
+    }
+}
+
+/// A posterior π(θ) ∝ π₀(θ) Π p(xₙ | θ) over independent data, which can be subsampled.
+///
+/// Prior and likelihood are written once, for one row of the data; scores come from dual numbers
+/// unless written by hand.
+///
+/// ```
+/// use langevin::real::Real;
+/// use langevin::target::{Posterior, Rows, Target};
+///
+/// /// Rate of exponential waiting times, on the log scale.
+/// struct Waiting(Rows);
+/// impl Posterior for Waiting {
+///     fn dim(&self) -> usize {
+///         1
+///     }
+///     fn rows(&self) -> &Rows {
+///         &self.0
+///     }
+///     fn log_prior<R: Real>(&self, theta: &[R]) -> R {
+///         -(theta[0] * theta[0]) * 0.5
+///     }
+///     fn log_likelihood<R: Real>(&self, theta: &[R], row: &[R]) -> R {
+///         theta[0] - theta[0].exp() * row[0]
+///     }
+/// }
+/// # fn main() -> langevin::Result<()> {
+/// let model = Waiting(Rows::new(vec![1.0, 2.0], 1)?);
+/// let mut score = [0.0];
+/// let mut scratch = vec![0.0; Target::scratch_len(&model)];
+/// Target::score(&model, &[0.0], &mut scratch, &mut score);
+/// assert_eq!(score[0], 2.0 - 3.0);
+/// # Ok(())
+/// # }
+/// ```
+pub trait Posterior: Send + Sync {
+    /// Number of coordinates.
+    fn dim(&self) -> usize;
+
+    /// The data.
+    fn rows(&self) -> &Rows;
+
+    /// log π₀(θ) up to a constant.
+    fn log_prior<R: Real>(&self, theta: &[R]) -> R;
+
+    /// log p(row | θ).
+    fn log_likelihood<R: Real>(&self, theta: &[R], row: &[R]) -> R;
+
+    /// ∇ log π₀(θ).
+    #[inline(always)]
+    fn prior_score<R: Real>(&self, theta: &[R], out: &mut [R]) {
+        gradient(theta, out, |x| self.log_prior::<Dual<R>>(x));
+    }
+
+    /// Adds ∇ log p(row | θ) to `out`.
+    #[inline(always)]
+    fn add_score<R: Real>(&self, theta: &[R], row: &[R], out: &mut [R]) {
+        for i in 0..theta.len() {
+            let unit = |j| if i == j { R::one() } else { R::zero() };
+            let slope = crate::real::directional_derivative(theta, unit, |x| {
+                crate::real::directional_derivative(
+                    row,
+                    |_| R::zero(),
+                    |row| self.log_likelihood::<Dual<R>>(x, row),
+                )
+            });
+            out[i] += slope.tangent;
+        }
+    }
+
+    /// The exact score, a sum over all rows unless a closed form is given.
+    #[inline(always)]
+    fn score<R: Real>(&self, theta: &[R], scratch: &mut [R], out: &mut [R]) {
+        self.prior_score(theta, out);
+        let row = &mut scratch[..self.rows().width()];
+        for data in self.rows().iter() {
+            for (r, x) in row.iter_mut().zip(data) {
+                *r = R::of(*x);
+            }
+            self.add_score(theta, row, out);
+        }
+    }
+
+    /// ∇ log π₀ + (N/n) Σ ∇ log p(x_τ | θ) over the given rows.
+    #[inline(always)]
+    fn minibatch_score<L: Lanes>(
+        &self,
+        theta: &[L],
+        rows: &[L::Bits],
+        scratch: &mut [L],
+        out: &mut [L],
+    ) {
+        let (row, sum) = scratch.split_at_mut(self.rows().width());
+        let sum = &mut sum[..theta.len()];
+        sum.fill(L::zero());
+        for &index in rows {
+            self.rows().gather(index, row);
+            self.add_score(theta, row, sum);
+        }
+        self.prior_score(theta, out);
+        let weight = L::of(self.rows().len() as f64 / rows.len() as f64);
+        for (out, sum) in out.iter_mut().zip(sum) {
+            *out = sum.mul_add(weight, *out);
+        }
+    }
+
+    /// Number of scratch entries that the scores need.
+    fn scratch_len(&self) -> usize {
+        self.rows().width() + self.dim()
+    }
+
+    /// Coordinates that must stay above 0; a step that crosses is a divergence.
+    fn positive_coordinates(&self) -> &[usize] {
+        &[]
+    }
+
+    /// Refuses a state from which no chain can start.
+    fn check_state(&self, theta: &[f64]) -> Result<()> {
+        check_state(theta, self.dim(), self.positive_coordinates())
+    }
+
+    /// Mean and precision where the posterior is exactly Gaussian.
+    fn gaussian(&self) -> Option<Gaussian> {
+        None
+    }
+
+    /// Names and shapes of the coordinates.
+    fn parameters(&self) -> Vec<Parameter> {
+        vec![Parameter::array("theta", &[self.dim()])]
+    }
+}
+
+impl<P: Posterior> Target for P {
+    fn dim(&self) -> usize {
+        Posterior::dim(self)
+    }
+
+    #[inline(always)]
+    fn log_density<R: Real>(&self, theta: &[R]) -> R {
+        let mut sum = self.log_prior(theta);
+        let mut row = vec![R::zero(); self.rows().width()];
+        for data in self.rows().iter() {
+            for (r, x) in row.iter_mut().zip(data) {
+                *r = R::of(*x);
+            }
+            sum += self.log_likelihood(theta, &row);
+        }
+        sum
+    }
+
+    #[inline(always)]
+    fn score<R: Real>(&self, theta: &[R], scratch: &mut [R], out: &mut [R]) {
+        Posterior::score(self, theta, scratch, out);
+    }
+
+    fn scratch_len(&self) -> usize {
+        Posterior::scratch_len(self)
+    }
+
+    fn n_data(&self) -> usize {
+        self.rows().len()
+    }
+
+    #[inline(always)]
+    fn minibatch_score<L: Lanes>(
+        &self,
+        theta: &[L],
+        rows: &[L::Bits],
+        scratch: &mut [L],
+        out: &mut [L],
+    ) {
+        Posterior::minibatch_score(self, theta, rows, scratch, out);
+    }
+
+    fn positive_coordinates(&self) -> &[usize] {
+        Posterior::positive_coordinates(self)
+    }
+
+    fn check_state(&self, theta: &[f64]) -> Result<()> {
+        Posterior::check_state(self, theta)
+    }
+
+    fn gaussian(&self) -> Option<Gaussian> {
+        Posterior::gaussian(self)
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        Posterior::parameters(self)
+    }
+}
+
+/// The exact score at a plain state, for those who do not care about scratch.
+pub fn score_at<T: Target>(target: &T, theta: &[f64]) -> Vec<f64> {
+    let mut scratch = vec![0.0; target.scratch_len()];
+    let mut out = vec![0.0; target.dim()];
+    target.score(theta, &mut scratch, &mut out);
+    out
+}

@@ -44,9 +44,9 @@ impl Gradient {
             Gradient::Minibatch { batch_size, .. } if batch_size == 0 || batch_size > n_data => {
                 Err(Error::BatchSize { batch_size, n_data })
             }
-            Gradient::Minibatch { .. } if n_data as u64 >= 1 << 32 => Err(Error::TooManyData {
-                n_data,
-            }),
+            Gradient::Minibatch { .. } if n_data as u64 >= 1 << 32 => {
+                Err(Error::TooManyData { n_data })
+            }
             Gradient::Minibatch { .. } => Ok(()),
         }
     }
@@ -108,7 +108,11 @@ impl BatchSampler {
         if self.n_data <= TWO_PICKS_PER_WORD {
             let mut word = L::Bits::of(0);
             for (k, out) in out.iter_mut().enumerate() {
-                word = if k % 2 == 0 { rng.next_word() } else { word >> 32 };
+                word = if k % 2 == 0 {
+                    rng.next_word()
+                } else {
+                    word >> 32
+                };
                 *out = word.mul_low(L::Bits::of(bound(k))) >> 32;
             }
         } else {

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::batch::{BatchSampler, Gradient};
 use crate::dynamics::Dynamics;
-use crate::integrator::{EulerMaruyama, Integrator, StepSize};
+use crate::integrator::{EulerMaruyama, Integrator, Score, StepSize};
 use crate::linalg::{check_positive_definite, check_size};
 use crate::metric::{Metric, dense};
 use crate::real::{BitLanes, Isa, Kernel, Lanes};
@@ -385,7 +385,11 @@ impl<T: Target, I: Integrator, R: Record> Kernel for Job<'_, T, I, R> {
         let mut step = 0;
         let mut cancelled = false;
         while step < plan.n_steps && !watch.all_stopped() {
-            if self.control.cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
+            if self
+                .control
+                .cancel
+                .is_some_and(|c| c.load(Ordering::Relaxed))
+            {
                 cancelled = true;
                 break;
             }
@@ -399,18 +403,14 @@ impl<T: Target, I: Integrator, R: Record> Kernel for Job<'_, T, I, R> {
             }
             for i in 0..n {
                 states[i * d..(i + 1) * d].copy_from_slice(&theta);
-                let rows = &rows[i * batch_size..(i + 1) * batch_size];
-                let score = |theta: &[L], out: &mut [L]| {
-                    if batch_size == 0 {
-                        self.target.score(theta, &mut target_scratch, out);
-                    } else {
-                        self.target
-                            .minibatch_score(theta, rows, &mut target_scratch, out);
-                    }
+                let mut score = TargetScore {
+                    target: self.target,
+                    rows: &rows[i * batch_size..(i + 1) * batch_size],
+                    scratch: &mut target_scratch,
                 };
                 let xi = &noise[i * n_noise..(i + 1) * n_noise];
                 self.integrator
-                    .step(&mut theta, score, sizes[i], xi, &mut scratch);
+                    .step(&mut theta, &mut score, sizes[i], xi, &mut scratch);
             }
             let positive = self.target.positive_coordinates();
             watch.inspect(&mut states[..n * d], d, positive, step, &mut theta);
@@ -432,6 +432,26 @@ impl<T: Target, I: Integrator, R: Record> Kernel for Job<'_, T, I, R> {
             record: self.record,
         };
         (group, divergences, cancelled)
+    }
+}
+
+/// The score of a target: from the given rows, or from all data where there are none. (A struct
+/// and not a closure, because only functions can be marked to be inlined.)
+struct TargetScore<'a, T, L: Lanes> {
+    target: &'a T,
+    rows: &'a [L::Bits],
+    scratch: &'a mut [L],
+}
+
+impl<T: Target, L: Lanes> Score<L> for TargetScore<'_, T, L> {
+    #[inline(always)]
+    fn score(&mut self, theta: &[L], out: &mut [L]) {
+        if self.rows.is_empty() {
+            self.target.score(theta, self.scratch, out);
+        } else {
+            self.target
+                .minibatch_score(theta, self.rows, self.scratch, out);
+        }
     }
 }
 

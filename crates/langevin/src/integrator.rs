@@ -44,9 +44,7 @@ impl StepSize {
     pub fn at(&self, k: u64) -> f64 {
         match *self {
             StepSize::Constant(h) => h,
-            StepSize::Decreasing { a, b, gamma } => {
-                a * Real::exp(-gamma * Real::ln(b + k as f64))
-            }
+            StepSize::Decreasing { a, b, gamma } => a * Real::exp(-gamma * Real::ln(b + k as f64)),
         }
     }
 
@@ -54,6 +52,12 @@ impl StepSize {
     pub fn largest(&self) -> f64 {
         self.at(0)
     }
+}
+
+/// Where an integrator gets the score from: all data, a minibatch, or foreign code.
+pub trait Score<L> {
+    /// Writes (an estimate of) the score at `theta`.
+    fn score(&mut self, theta: &[L], out: &mut [L]);
 }
 
 /// One step of a chain, for as many chains as there are lanes.
@@ -64,12 +68,11 @@ pub trait Integrator: Send + Sync {
     /// Number of scratch entries.
     fn scratch_len(&self) -> usize;
 
-    /// Moves `theta` by a step of size `h`. `score` writes an (estimate of the) score at a state;
-    /// `xi` are independent standard normal numbers.
+    /// Moves `theta` by a step of size `h`; `xi` are independent standard normal numbers.
     fn step<L: Lanes>(
         &self,
         theta: &mut [L],
-        score: impl FnMut(&[L], &mut [L]),
+        score: &mut impl Score<L>,
         h: f64,
         xi: &[L],
         scratch: &mut [L],
@@ -98,7 +101,10 @@ impl<'a, M: Metric> EulerMaruyama<'a, M> {
     /// The scheme for the given dynamics.
     pub fn new(dynamics: &'a Dynamics<M>) -> Self {
         let plain = *dynamics.skew() == Skew::None
-            && dynamics.metric().constant().is_some_and(|b| b.is_identity());
+            && dynamics
+                .metric()
+                .constant()
+                .is_some_and(|b| b.is_identity());
         let drift = match dynamics.constant_fields() {
             Some(_) if plain => Drift::Plain,
             Some((b, c)) => Drift::Matrix(row_major(&(b * dynamics.beta() + c))),
@@ -121,7 +127,7 @@ impl<M: Metric> Integrator for EulerMaruyama<'_, M> {
     fn step<L: Lanes>(
         &self,
         theta: &mut [L],
-        mut score: impl FnMut(&[L], &mut [L]),
+        score: &mut impl Score<L>,
         h: f64,
         xi: &[L],
         scratch: &mut [L],
@@ -133,7 +139,7 @@ impl<M: Metric> Integrator for EulerMaruyama<'_, M> {
         let (own, shared) = scratch.split_at_mut(6 * d);
         let (s, own) = own.split_at_mut(d);
         let (drift, own) = own.split_at_mut(d);
-        score(theta, s);
+        score.score(theta, s);
         let rate = match &self.drift {
             Drift::Plain => {
                 let rate = L::of(h * beta);

@@ -5,7 +5,7 @@
 //! fixed number of words, whatever their values: there is no rejection, hence no branch and no
 //! chain that waits for another.
 
-use crate::real::{BitLanes, Lanes, math};
+use crate::real::{BitLanes, Lanes, Word, math};
 
 /// What a stream is used for; streams of different purposes are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,9 +67,26 @@ impl Rng<f64> {
         pair[0]
     }
 
+    /// A Gamma number of the given shape (at least 1) and rate 1, by Marsaglia and Tsang (2000).
+    pub fn gamma(&mut self, shape: f64) -> f64 {
+        let d = shape - 1.0 / 3.0;
+        let c = (9.0 * d).sqrt().recip();
+        loop {
+            let x = self.normal();
+            let v = (1.0 + c * x).powi(3);
+            if v > 0.0 && self.uniform().ln() < 0.5 * x * x + d - d * v + d * v.ln() {
+                return d * v;
+            }
+        }
+    }
+
     /// A fair sign, +1 or −1.
     pub fn sign(&mut self) -> f64 {
-        if self.next_word().0 >> 63 == 0 { 1.0 } else { -1.0 }
+        if self.next_word().0 >> 63 == 0 {
+            1.0
+        } else {
+            -1.0
+        }
     }
 }
 
@@ -86,6 +103,14 @@ impl<L: Lanes> Rng<L> {
         Rng {
             s: words.map(|w| L::Bits::load(&w)),
         }
+    }
+
+    /// The state of the chain in each lane.
+    pub fn state(&self) -> [u64; 4]
+    where
+        L: Lanes<Bits = Word>,
+    {
+        self.s.map(|w| w.0)
     }
 
     /// The next 64 random bits in each lane.

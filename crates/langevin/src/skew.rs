@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 
 use crate::Result;
-use crate::linalg::{check_positive, check_skew, check_size};
+use crate::linalg::{check_positive, check_size, check_skew};
 use crate::real::Real;
 use crate::rng::{Rng, Stream};
 

@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use crate::linalg::{check_finite, check_size};
-use crate::real::{BitLanes, Dual, Lanes, Real, gradient};
+use crate::real::{BitLanes, Dual, Formula, Lanes, Real, along_axis, gradient};
 use crate::{Error, Result};
 
 /// A named block of coordinates, in the order in which they appear in θ.
@@ -90,7 +90,7 @@ pub trait Target: Send + Sync {
     #[inline(always)]
     fn score<R: Real>(&self, theta: &[R], scratch: &mut [R], out: &mut [R]) {
         let _ = scratch;
-        gradient(theta, out, |x| self.log_density::<Dual<R>>(x));
+        gradient(theta, out, LogDensity(self));
     }
 
     /// Number of scratch entries that the scores need.
@@ -259,22 +259,14 @@ pub trait Posterior: Send + Sync {
     /// ∇ log π₀(θ).
     #[inline(always)]
     fn prior_score<R: Real>(&self, theta: &[R], out: &mut [R]) {
-        gradient(theta, out, |x| self.log_prior::<Dual<R>>(x));
+        gradient(theta, out, LogPrior(self));
     }
 
     /// Adds ∇ log p(row | θ) to `out`.
     #[inline(always)]
     fn add_score<R: Real>(&self, theta: &[R], row: &[R], out: &mut [R]) {
         for i in 0..theta.len() {
-            let unit = |j| if i == j { R::one() } else { R::zero() };
-            let slope = crate::real::directional_derivative(theta, unit, |x| {
-                crate::real::directional_derivative(
-                    row,
-                    |_| R::zero(),
-                    |row| self.log_likelihood::<Dual<R>>(x, row),
-                )
-            });
-            out[i] += slope.tangent;
+            out[i] += along_axis(theta, i, &mut LogLikelihood(self, row)).tangent;
         }
     }
 
@@ -337,6 +329,46 @@ pub trait Posterior: Send + Sync {
     /// Names and shapes of the coordinates.
     fn parameters(&self) -> Vec<Parameter> {
         vec![Parameter::array("theta", &[self.dim()])]
+    }
+}
+
+struct LogDensity<'a, T: ?Sized>(&'a T);
+struct LogPrior<'a, P: ?Sized>(&'a P);
+struct LogLikelihood<'a, P: ?Sized, R>(&'a P, &'a [R]);
+
+impl<R: Real, T: Target + ?Sized> Formula<R> for LogDensity<'_, T> {
+    type Output = Dual<R>;
+    #[inline(always)]
+    fn eval(&mut self, theta: &[Dual<R>]) -> Dual<R> {
+        self.0.log_density(theta)
+    }
+}
+
+impl<R: Real, P: Posterior + ?Sized> Formula<R> for LogPrior<'_, P> {
+    type Output = Dual<R>;
+    #[inline(always)]
+    fn eval(&mut self, theta: &[Dual<R>]) -> Dual<R> {
+        self.0.log_prior(theta)
+    }
+}
+
+impl<R: Real, P: Posterior + ?Sized> Formula<R> for LogLikelihood<'_, P, R> {
+    type Output = Dual<R>;
+    #[inline(always)]
+    fn eval(&mut self, theta: &[Dual<R>]) -> Dual<R> {
+        // The row is made of constants; a buffer on the stack serves all but the widest data.
+        let mut buffer = [Dual::constant(R::zero()); 32];
+        let heap: Vec<Dual<R>>;
+        let row = if self.1.len() <= buffer.len() {
+            for (lifted, value) in buffer.iter_mut().zip(self.1) {
+                *lifted = Dual::constant(*value);
+            }
+            &buffer[..self.1.len()]
+        } else {
+            heap = self.1.iter().map(|x| Dual::constant(*x)).collect();
+            &heap
+        };
+        self.0.log_likelihood(theta, row)
     }
 }
 

@@ -54,14 +54,15 @@ impl Constant {
     /// B = the given matrix, which must be symmetric positive definite.
     pub fn dense(matrix: &DMatrix<f64>) -> Result<Self> {
         check_positive_definite("the metric", matrix, matrix.nrows())?;
-        let factor = matrix
-            .clone()
-            .cholesky()
-            .map(|c| c.l())
-            .ok_or(crate::Error::NotPositiveDefinite {
-                name: "the metric",
-                smallest: matrix.symmetric_eigenvalues().min(),
-            })?;
+        let factor =
+            matrix
+                .clone()
+                .cholesky()
+                .map(|c| c.l())
+                .ok_or(crate::Error::NotPositiveDefinite {
+                    name: "the metric",
+                    smallest: matrix.symmetric_eigenvalues().min(),
+                })?;
         Ok(Constant {
             dim: matrix.nrows(),
             kind: Kind::Dense {

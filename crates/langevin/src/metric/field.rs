@@ -2,7 +2,7 @@
 
 use super::Metric;
 use crate::linalg::{cholesky, factor_vec};
-use crate::real::{Real, directional_derivative};
+use crate::real::{Dual, Formula, Real, along_axis};
 use crate::skew::SkewMatrix;
 
 /// A symmetric positive definite matrix as a formula in θ.
@@ -92,23 +92,47 @@ impl<F: MatrixField> Metric for Field<F> {
         div_b: &mut [R],
         div_bj: &mut [R],
     ) {
-        let n = self.dim();
         div_b.fill(R::zero());
         div_bj.fill(R::zero());
-        for axis in 0..n {
-            let unit = |i| if i == axis { R::one() } else { R::zero() };
-            directional_derivative(theta, unit, |x| {
-                let mut slope = vec![crate::real::Dual::constant(R::zero()); n * n];
-                self.0.matrix(x, &mut slope);
-                for i in 0..n {
-                    div_b[i] += slope[i * n + axis].tangent;
-                    if let Some(j) = j {
-                        for k in 0..n {
-                            div_bj[i] += slope[i * n + k].tangent * j.get(k, axis);
-                        }
-                    }
+        let mut sums = Divergences {
+            field: &self.0,
+            slope: vec![Dual::constant(R::zero()); self.dim() * self.dim()],
+            axis: 0,
+            j,
+            div_b,
+            div_bj,
+        };
+        for axis in 0..theta.len() {
+            sums.axis = axis;
+            along_axis(theta, axis, &mut sums);
+        }
+    }
+}
+
+/// Adds the terms with ∂/∂θ_axis to the divergences.
+struct Divergences<'a, F, R> {
+    field: &'a F,
+    slope: Vec<Dual<R>>,
+    axis: usize,
+    j: Option<&'a SkewMatrix>,
+    div_b: &'a mut [R],
+    div_bj: &'a mut [R],
+}
+
+impl<F: MatrixField, R: Real> Formula<R> for Divergences<'_, F, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn eval(&mut self, theta: &[Dual<R>]) {
+        let n = theta.len();
+        self.field.matrix(theta, &mut self.slope);
+        for i in 0..n {
+            self.div_b[i] += self.slope[i * n + self.axis].tangent;
+            if let Some(j) = self.j {
+                for k in 0..n {
+                    self.div_bj[i] += self.slope[i * n + k].tangent * j.get(k, self.axis);
                 }
-            });
+            }
         }
     }
 }

@@ -219,13 +219,11 @@ fn inverse<R: Real>(w: &[R], m: usize, work: &mut [R], out: &mut [R]) {
         }
         3 => {
             // Rows of the inverse are cross products of the columns, divided by the determinant.
-            let cross = |a: usize, b: usize, i: usize| {
-                let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-                w[3 * a + j] * w[3 * b + k] - w[3 * a + k] * w[3 * b + j]
-            };
             for i in 0..3 {
                 for row in 0..3 {
-                    out[3 * i + row] = cross((row + 1) % 3, (row + 2) % 3, i);
+                    let (a, b) = (3 * ((row + 1) % 3), 3 * ((row + 2) % 3));
+                    let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+                    out[3 * i + row] = w[a + j] * w[b + k] - w[a + k] * w[b + j];
                 }
             }
             let det = w[0] * out[0] + w[1] * out[3] + w[2] * out[6];
@@ -266,7 +264,8 @@ fn determinant<R: Real>(w: &[R], m: usize) -> R {
         1 => w[0],
         2 => w[0] * w[3] - w[2] * w[1],
         3 => {
-            w[0] * (w[4] * w[8] - w[5] * w[7]) + w[1] * (w[5] * w[6] - w[3] * w[8])
+            w[0] * (w[4] * w[8] - w[5] * w[7])
+                + w[1] * (w[5] * w[6] - w[3] * w[8])
                 + w[2] * (w[3] * w[7] - w[4] * w[6])
         }
         _ => {
@@ -311,7 +310,11 @@ impl Metric for IcaNatural {
         let (p, factor) = scratch.split_at_mut(m * m);
         for i in 0..m {
             for j in 0..=i {
-                let mut sum = R::of(if self.plus_identity && i == j { 1.0 } else { 0.0 });
+                let mut sum = R::of(if self.plus_identity && i == j {
+                    1.0
+                } else {
+                    0.0
+                });
                 for k in 0..m {
                     sum = theta[i * m + k].mul_add(theta[j * m + k], sum);
                 }

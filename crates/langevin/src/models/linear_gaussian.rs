@@ -2,11 +2,14 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use crate::linalg::{check_positive_definite, check_size, mat_vec, row_major};
+use crate::Result;
+use crate::linalg::{
+    check_positive_definite, check_size, cholesky, mat_vec, row_major, solve_transposed,
+};
 use crate::metric::Constant;
 use crate::real::{Lanes, Real};
+use crate::rng::Rng;
 use crate::target::{Gaussian, Parameter, Posterior, Rows};
-use crate::Result;
 
 /// Data Xᵢ ~ N(θ, Γ_X⁻¹) with prior θ ~ N(0, Γ_θ⁻¹).
 ///
@@ -89,6 +92,16 @@ impl LinearGaussian {
     /// Noise precision Γ_X.
     pub fn noise_precision(&self) -> &DMatrix<f64> {
         &self.noise_precision
+    }
+
+    /// An exact draw from the posterior.
+    pub fn exact_draw(&self, rng: &mut Rng<f64>) -> Vec<f64> {
+        // With Γ = L Lᵀ, L⁻ᵀ ξ has covariance Γ⁻¹.
+        let mut factor = self.precision.clone();
+        let mut x: Vec<f64> = self.mean.iter().map(|_| rng.normal()).collect();
+        cholesky(&mut factor, x.len());
+        solve_transposed(&factor, x.len(), &mut x);
+        x.iter().zip(self.mean.iter()).map(|(x, m)| x + m).collect()
     }
 
     /// The natural metric B = Γ⁻¹, the posterior covariance.

@@ -1,8 +1,6 @@
 //! Logistic regression with a Gaussian prior (section 3.4 of the paper).
 
-use crate::linalg::{
-    check_positive, check_size, cholesky, inverse_from_factor, solve_transposed,
-};
+use crate::linalg::{check_positive, check_size, cholesky, inverse_from_factor, solve_transposed};
 use crate::metric::Metric;
 use crate::real::Real;
 use crate::skew::SkewMatrix;

@@ -3,6 +3,7 @@
 use crate::linalg::check_finite;
 use crate::metric::Metric;
 use crate::real::{Lanes, Real};
+use crate::rng::Rng;
 use crate::skew::SkewMatrix;
 use crate::target::{Parameter, Posterior, Rows};
 use crate::{Error, Result, error};
@@ -62,6 +63,15 @@ impl NormalParameters {
         NormalFisher {
             n_data: self.rows.len() as f64,
         }
+    }
+
+    /// An exact draw from the posterior: 1/σ² is Gamma((N−2)/2, rate N s²/2), and given σ the mean
+    /// μ is N(m, σ²/N).
+    pub fn exact_draw(&self, rng: &mut Rng<f64>) -> [f64; 2] {
+        let n = self.rows.len() as f64;
+        let precision = rng.gamma((n - 2.0) / 2.0) / (self.sum_of_squares / 2.0);
+        let sigma = precision.sqrt().recip();
+        [self.mean + sigma / n.sqrt() * rng.normal(), sigma]
     }
 
     /// The score given N/n times the sums over the batch of x − m and (x − m)².

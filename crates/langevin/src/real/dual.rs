@@ -196,41 +196,57 @@ impl<R: Real> Real for Dual<R> {
 /// Variables up to this many live on the stack while differentiating; more are put on the heap.
 const ON_STACK: usize = 32;
 
-/// Calls `f` with the dual numbers `x + direction·ε`.
+/// A formula in dual numbers. Closures are formulas; inside kernels a type with an
+/// `#[inline(always)]` method is better, because closures cannot be marked to be inlined.
+pub trait Formula<R> {
+    /// What the formula gives.
+    type Output;
+    /// Its value and derivative.
+    fn eval(&mut self, x: &[Dual<R>]) -> Self::Output;
+}
+
+impl<R, T, F: FnMut(&[Dual<R>]) -> T> Formula<R> for F {
+    type Output = T;
+    #[inline(always)]
+    fn eval(&mut self, x: &[Dual<R>]) -> T {
+        self(x)
+    }
+}
+
+/// Evaluates a formula at `x` with the derivative along coordinate `axis`.
 #[inline(always)]
-pub fn directional_derivative<R: Real, T>(
-    x: &[R],
-    direction: impl Fn(usize) -> R,
-    f: impl FnOnce(&[Dual<R>]) -> T,
-) -> T {
-    let dual = |i: usize| Dual {
-        value: x[i],
-        tangent: direction(i),
-    };
+pub fn along_axis<R: Real, F: Formula<R>>(x: &[R], axis: usize, f: &mut F) -> F::Output {
     if x.len() <= ON_STACK {
         let mut buffer = [Dual::constant(R::zero()); ON_STACK];
-        for i in 0..x.len() {
-            buffer[i] = dual(i);
-        }
-        f(&buffer[..x.len()])
+        let buffer = &mut buffer[..x.len()];
+        lift(x, axis, buffer);
+        f.eval(buffer)
     } else {
-        let buffer: Vec<_> = (0..x.len()).map(dual).collect();
-        f(&buffer)
+        let mut buffer = vec![Dual::constant(R::zero()); x.len()];
+        lift(x, axis, &mut buffer);
+        f.eval(&buffer)
     }
+}
+
+#[inline(always)]
+fn lift<R: Real>(x: &[R], axis: usize, out: &mut [Dual<R>]) {
+    for i in 0..x.len() {
+        out[i] = Dual::constant(x[i]);
+    }
+    out[axis] = Dual::variable(x[axis]);
 }
 
 /// The gradient of `f` at `x`, one pass of dual numbers per coordinate.
 ///
 /// ```
-/// use langevin::real::{Real, gradient};
+/// use langevin::real::{Dual, Real, gradient};
 /// let mut g = [0.0; 2];
-/// gradient(&[1.0, 2.0], &mut g, |x| x[0] * x[1] * x[1]);
+/// gradient(&[1.0, 2.0], &mut g, |x: &[Dual<f64>]| x[0] * x[1] * x[1]);
 /// assert_eq!(g, [4.0, 4.0]);
 /// ```
 #[inline(always)]
-pub fn gradient<R: Real>(x: &[R], out: &mut [R], f: impl Fn(&[Dual<R>]) -> Dual<R>) {
+pub fn gradient<R: Real>(x: &[R], out: &mut [R], mut f: impl Formula<R, Output = Dual<R>>) {
     for i in 0..x.len() {
-        let unit = |j| if i == j { R::one() } else { R::zero() };
-        out[i] = directional_derivative(x, unit, &f).tangent;
+        out[i] = along_axis(x, i, &mut f).tangent;
     }
 }

@@ -10,8 +10,8 @@ mod x86;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 pub use dispatch::{Isa, Kernel};
-pub use dual::{Dual, directional_derivative, gradient};
-pub use lanes::{BitLanes, Lanes};
+pub use dual::{Dual, Formula, along_axis, gradient};
+pub use lanes::{BitLanes, Lanes, Word};
 #[cfg(target_arch = "x86_64")]
 pub use x86::{F64x4, F64x8};
 

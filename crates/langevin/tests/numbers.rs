@@ -1,0 +1,402 @@
+//! Elementary functions, random numbers and minibatches, in every instruction set.
+
+mod common;
+
+use common::{mean_and_error, normal_cdf};
+use langevin::batch::{BatchSampler, Gradient};
+use langevin::real::{BitLanes, Isa, Kernel, Lanes, Real, math};
+use langevin::rng::{Rng, Stream};
+
+/// Distance in units in the last place.
+fn ulps(a: f64, b: f64) -> f64 {
+    if a == b || (a.is_nan() && b.is_nan()) {
+        return 0.0;
+    }
+    let spacing = (b.abs().next_up() - b.abs()).max(f64::MIN_POSITIVE * f64::EPSILON);
+    (a - b).abs() / spacing
+}
+
+type Scalar = fn(f64) -> f64;
+
+/// (name, ours, the standard library's, range, allowed ulps)
+fn functions() -> Vec<(&'static str, Scalar, Scalar, f64, f64, f64)> {
+    vec![
+        ("exp", Real::exp, f64::exp, -700.0, 709.0, 1.5),
+        ("exp", Real::exp, f64::exp, -1.0, 1.0, 1.5),
+        ("ln", Real::ln, f64::ln, 1e-300, 1e300, 1.5),
+        ("ln", Real::ln, f64::ln, 0.5, 2.0, 1.5),
+        ("ln_1p", Real::ln_1p, f64::ln_1p, -0.9, 3.0, 2.5),
+        ("ln_1p", Real::ln_1p, f64::ln_1p, -1e-9, 1e-9, 2.5),
+        ("tanh", Real::tanh, f64::tanh, -25.0, 25.0, 3.0),
+        ("tanh", Real::tanh, f64::tanh, -0.1, 0.1, 3.0),
+        ("sin", Real::sin, f64::sin, -1e5, 1e5, 2.0),
+        ("cos", Real::cos, f64::cos, -1e5, 1e5, 2.0),
+        (
+            "logistic",
+            Real::logistic,
+            |x| 1.0 / (1.0 + (-x).exp()),
+            -40.0,
+            40.0,
+            // Both sides round an exponential, a sum and a quotient: 2 to 2.5 ulps each.
+            4.5,
+        ),
+        (
+            "softplus",
+            Real::softplus,
+            |x: f64| x.max(0.0) + (-x.abs()).exp().ln_1p(),
+            -40.0,
+            40.0,
+            4.0,
+        ),
+    ]
+}
+
+#[test]
+fn elementary_functions_are_accurate_to_a_few_ulps() {
+    let mut rng = Rng::new(1, 0, Stream::Setup);
+    for (name, ours, theirs, low, high, allowed) in functions() {
+        let mut worst = (0.0, 0.0);
+        for _ in 0..200_000 {
+            // Wide positive ranges are sampled evenly on the log scale.
+            let u = rng.uniform();
+            let x = if low > 0.0 && high / low > 1e6 {
+                low * (high / low).powf(u)
+            } else {
+                low + (high - low) * u
+            };
+            let error = ulps(ours(x), theirs(x));
+            if error > worst.0 {
+                worst = (error, x);
+            }
+        }
+        assert!(
+            worst.0 <= allowed,
+            "{name}: {} ulps at {}",
+            worst.0,
+            worst.1
+        );
+    }
+}
+
+#[test]
+fn special_values_are_those_of_the_standard_library() {
+    let values = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+        5e-324,
+        1e308,
+        -1e308,
+    ];
+    for (name, ours, theirs, ..) in functions() {
+        for x in values {
+            if (name == "sin" || name == "cos") && x.abs() > 1e5 {
+                continue; // documented range
+            }
+            let (a, b) = (ours(x), theirs(x));
+            assert!(ulps(a, b) <= 4.0, "{name}({x}) = {a}, expected {b}");
+        }
+    }
+    assert_eq!(Real::exp(-708.0_f64), 0.0, "flushed, as documented");
+}
+
+/// Applies every function to the same numbers and draws random numbers, in packs of any width.
+struct Everything;
+
+impl Kernel for Everything {
+    type Output = Vec<u64>;
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> Vec<u64> {
+        let inputs: Vec<f64> = (0..64).map(|i| (i as f64 - 31.7) * 1.37).collect();
+        let mut out = vec![];
+        let mut store = |x: L| {
+            let mut lanes = [0.0; 16];
+            x.store(&mut lanes);
+            lanes
+                .into_iter()
+                .take(L::WIDTH)
+                .map(f64::to_bits)
+                .collect::<Vec<_>>()
+        };
+        let mut results: Vec<Vec<u64>> = vec![vec![]; 9];
+        for chunk in inputs.chunks_exact(L::WIDTH) {
+            let x = L::load(chunk);
+            let positive = x.abs() + 0.1;
+            let values = [
+                x.exp(),
+                positive.ln(),
+                x.tanh(),
+                x.logistic(),
+                x.softplus(),
+                x.sin(),
+                x.cos(),
+                positive.sqrt(),
+                positive.ln_1p(),
+            ];
+            for (result, value) in results.iter_mut().zip(values) {
+                result.extend(store(value));
+            }
+        }
+        out.extend(results.concat());
+        // Chains 0..8 draw their numbers in packs of whatever width there is.
+        for first in (0..8).step_by(L::WIDTH) {
+            let mut rng = Rng::<L>::for_chains(9, first, Stream::Noise);
+            let mut normals = [L::zero(); 6];
+            rng.fill_normals(&mut normals);
+            let batches = BatchSampler::new(Gradient::minibatch(5), 30).unwrap();
+            let mut rows = [L::Bits::of(0); 10];
+            batches.fill::<L>(&mut rng, &mut rows);
+            for lane in 0..L::WIDTH {
+                out.extend(normals.map(|x| x.lane(lane).to_bits()));
+                out.extend(rows.map(|x| {
+                    let mut words = [0; 16];
+                    x.store(&mut words);
+                    words[lane]
+                }));
+            }
+        }
+        out
+    }
+}
+
+#[test]
+fn lanes_equal_the_scalar_bit_for_bit() {
+    let scalar = Isa::Portable.run(1, Everything);
+    for isa in Isa::available() {
+        for width in [1, 4, 8] {
+            assert!(
+                isa.run(width, Everything) == scalar,
+                "{isa:?}, width {width}"
+            );
+        }
+    }
+}
+
+#[test]
+fn words_are_those_of_xoshiro256_plus_plus() {
+    // The published algorithm, written out for one chain, from the state after one call.
+    fn next(s: &mut [u64; 4]) -> u64 {
+        let result = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
+        let t = s[1] << 17;
+        s[2] ^= s[0];
+        s[3] ^= s[1];
+        s[1] ^= s[2];
+        s[0] ^= s[3];
+        s[2] ^= t;
+        s[3] = s[3].rotate_left(45);
+        result
+    }
+    // First outputs for the state (1, 2, 3, 4), as listed in the test of the crate rand_xoshiro.
+    let mut s = [1, 2, 3, 4];
+    assert_eq!(next(&mut s), 41943041);
+    assert_eq!(next(&mut s), 58720359);
+    let mut rng = Rng::new(3, 5, Stream::Noise);
+    let mut state = rng.state();
+    for _ in 0..100 {
+        assert_eq!(rng.next_word().0, next(&mut state));
+    }
+}
+
+#[test]
+fn streams_of_seeds_chains_and_purposes_differ() {
+    let mut firsts = vec![];
+    for seed in 0..20 {
+        for chain in 0..20 {
+            for stream in [Stream::Noise, Stream::Batch, Stream::Start, Stream::Setup] {
+                firsts.push(Rng::new(seed, chain, stream).next_word().0);
+            }
+        }
+    }
+    firsts.sort_unstable();
+    firsts.dedup();
+    assert_eq!(firsts.len(), 20 * 20 * 4);
+}
+
+/// Many normal numbers by the widest pack.
+fn normals(n: usize) -> Vec<f64> {
+    struct Draw(usize);
+    impl Kernel for Draw {
+        type Output = Vec<f64>;
+        #[inline(always)]
+        fn run<L: Lanes>(self) -> Vec<f64> {
+            let mut rng = Rng::<L>::for_chains(11, 0, Stream::Noise);
+            let mut packs = vec![L::zero(); self.0 / L::WIDTH];
+            rng.fill_normals(&mut packs);
+            let mut out = vec![0.0; packs.len() * L::WIDTH];
+            for (pack, out) in packs.iter().zip(out.chunks_exact_mut(L::WIDTH)) {
+                pack.store(out);
+            }
+            out
+        }
+    }
+    let isa = Isa::detect();
+    isa.run(isa.width(), Draw(n))
+}
+
+/// Kolmogorov's limiting probability of √n·D exceeding λ.
+fn kolmogorov(lambda: f64) -> f64 {
+    2.0 * (1..100)
+        .map(|k| {
+            let k = k as f64;
+            let sign = if k as u64 % 2 == 1 { 1.0 } else { -1.0 };
+            sign * (-2.0 * k * k * lambda * lambda).exp()
+        })
+        .sum::<f64>()
+}
+
+/// False-alarm rate 10⁻⁶ for each of the eight checks.
+#[test]
+fn normal_numbers_have_the_right_moments_shape_and_tails() {
+    let n = 20_000_000;
+    let mut x = normals(n);
+    // z = 4.9 has two-sided probability 10⁻⁶; moments 1..4 have these exact standard deviations.
+    for (power, expected, sd) in [
+        (1, 0.0, 1.0_f64),
+        (2, 1.0, 2.0_f64.sqrt()),
+        (3, 0.0, 15.0_f64.sqrt()),
+        (4, 3.0, 96.0_f64.sqrt()),
+    ] {
+        let mean = x.iter().map(|x| x.powi(power)).sum::<f64>() / n as f64;
+        let z = (mean - expected) / (sd / (n as f64).sqrt());
+        assert!(z.abs() < 4.9, "moment {power}: z = {z}");
+    }
+    // Successive numbers come from one Box–Muller pair: they must not correlate.
+    let products: Vec<f64> = x.chunks_exact(2).map(|p| p[0] * p[1]).collect();
+    let (mean, error) = mean_and_error(&products);
+    assert!(
+        (mean / error).abs() < 4.9,
+        "pairs correlate: z = {}",
+        mean / error
+    );
+    for (bound, two_sided) in [(4.0, 6.334248366623996e-5), (5.0, 5.733031437583867e-7)] {
+        let count = x.iter().filter(|x| x.abs() > bound).count() as f64;
+        let expected = n as f64 * two_sided;
+        // Poisson; at a mean of 11.5 the probability of 32 or more, or of 0, is below 10⁻⁵.
+        let z = (count - expected) / expected.sqrt();
+        assert!(
+            z > -4.9 && z < if bound > 4.5 { 6.0 } else { 4.9 },
+            "{count} beyond {bound}, expected {expected}"
+        );
+    }
+    x.truncate(1_000_000);
+    x.sort_unstable_by(f64::total_cmp);
+    let distance = |x: &[f64]| {
+        let n = x.len() as f64;
+        x.iter().enumerate().fold(0.0_f64, |d, (i, x)| {
+            let p = normal_cdf(*x);
+            d.max(p - i as f64 / n).max((i + 1) as f64 / n - p)
+        })
+    };
+    let p = kolmogorov(distance(&x) * (x.len() as f64).sqrt());
+    assert!(p > 1e-6, "Kolmogorov–Smirnov: p = {p}");
+    // Negative control: one per cent too wide.
+    let wide: Vec<f64> = x.iter().map(|x| x * 1.01).collect();
+    let p = kolmogorov(distance(&wide) * (x.len() as f64).sqrt());
+    assert!(p < 1e-6, "a spread of 1.01 passes: p = {p}");
+}
+
+/// The batches of one chain.
+fn batches(gradient: Gradient, n_data: usize, n: usize) -> Vec<Vec<u64>> {
+    let sampler = BatchSampler::new(gradient, n_data).unwrap();
+    let mut rng = Rng::<f64>::new(5, 0, Stream::Batch);
+    let mut rows = vec![<f64 as Lanes>::Bits::of(0); n * sampler.batch_size()];
+    sampler.fill::<f64>(&mut rng, &mut rows);
+    rows.chunks_exact(sampler.batch_size())
+        .map(|b| b.iter().map(|w| w.0).collect())
+        .collect()
+}
+
+/// χ² far beyond its mean; with k degrees of freedom, z = (χ² − k)/√(2k) beyond 6 has a
+/// probability below 10⁻⁶ for k ≥ 9.
+fn chi_square_z(counts: &[usize]) -> f64 {
+    let total: usize = counts.iter().sum();
+    let expected = total as f64 / counts.len() as f64;
+    let chi: f64 = counts
+        .iter()
+        .map(|c| (*c as f64 - expected).powi(2) / expected)
+        .sum();
+    let k = counts.len() as f64 - 1.0;
+    (chi - k) / (2.0 * k).sqrt()
+}
+
+#[test]
+fn batches_without_replacement_are_uniform_sets() {
+    // All 45 pairs of 10 rows, and all 20 triples of 6 rows, are equally likely.
+    for (n_data, size) in [(10_usize, 2_usize), (6, 3)] {
+        let mut counts = std::collections::BTreeMap::new();
+        for mut batch in batches(Gradient::minibatch(size), n_data, 450_000) {
+            batch.sort_unstable();
+            let distinct = batch.windows(2).all(|w| w[0] < w[1]);
+            assert!(
+                distinct && batch.iter().all(|r| *r < n_data as u64),
+                "{batch:?}"
+            );
+            *counts.entry(batch).or_insert(0) += 1;
+        }
+        let n_sets = if size == 2 { 45 } else { 20 };
+        assert_eq!(counts.len(), n_sets);
+        let z = chi_square_z(&counts.values().copied().collect::<Vec<_>>());
+        assert!(z < 6.0, "{size} of {n_data}: z = {z}");
+    }
+    // Negative control: dropping every hundredth batch that holds row 0 is noticed.
+    let mut counts = [0; 10];
+    for (i, batch) in batches(Gradient::minibatch(1), 10, 450_000)
+        .iter()
+        .enumerate()
+    {
+        counts[if batch[0] == 0 && i % 10 == 0 {
+            1
+        } else {
+            batch[0] as usize
+        }] += 1;
+    }
+    assert!(chi_square_z(&counts) > 6.0);
+}
+
+#[test]
+fn every_row_is_equally_likely_in_any_kind_of_batch() {
+    let with = |batch_size| Gradient::Minibatch {
+        batch_size,
+        with_replacement: true,
+    };
+    for (gradient, n_data) in [
+        (with(7), 30),
+        (with(3), 5000),
+        (Gradient::minibatch(40), 400),
+        (Gradient::minibatch(10), 5000),
+        (Gradient::minibatch(400), 400),
+    ] {
+        let mut counts = vec![0; n_data];
+        for mut batch in batches(gradient, n_data, 40_000) {
+            batch.iter().for_each(|r| counts[*r as usize] += 1);
+            if let Gradient::Minibatch {
+                with_replacement: false,
+                ..
+            } = gradient
+            {
+                batch.sort_unstable();
+                assert!(batch.windows(2).all(|w| w[0] < w[1]), "{batch:?}");
+            }
+        }
+        let z = chi_square_z(&counts);
+        assert!(z < 6.0, "{gradient:?} of {n_data}: z = {z}");
+    }
+}
+
+#[test]
+fn box_muller_angles_cover_the_circle() {
+    for quarter in 0..4_u64 {
+        for i in -50..=50 {
+            let r = i as f64 / 100.0;
+            let (s, c) = math::sin_cos_quarter(r);
+            let (s, c) = math::turn::<f64>(<f64 as Lanes>::Bits::of(quarter), s, c);
+            // The angle itself, up to 5.5, is rounded to half of 8.9·10⁻¹⁶.
+            let angle = (r + quarter as f64) * std::f64::consts::FRAC_PI_2;
+            assert!((s - angle.sin()).abs() < 1e-15 && (c - angle.cos()).abs() < 1e-15);
+        }
+    }
+}

@@ -10,15 +10,15 @@ use nalgebra::DMatrix;
 use rayon::prelude::*;
 
 use crate::batch::{BatchSampler, Gradient};
+use crate::check;
 use crate::dynamics::Dynamics;
 use crate::integrator::{EulerMaruyama, Integrator, Score, StepSize};
-use crate::linalg::{check_positive_definite, check_size};
 use crate::metric::{Metric, dense};
 use crate::real::{BitLanes, Isa, Kernel, Lanes};
 use crate::record::{Block, Record};
 use crate::rng::{Rng, Stream};
 use crate::target::Target;
-use crate::{Error, Result, error};
+use crate::{Error, Result};
 
 /// Where chains start.
 #[derive(Clone)]
@@ -304,10 +304,10 @@ fn check<T: Target, M: Metric>(
     plan: &Plan,
 ) -> Result<Vec<Vec<f64>>> {
     let d = target.dim();
-    error::at_least("the number of steps", plan.n_steps.min(1) as usize, 1)?;
-    error::at_least("the number of chains", plan.n_chains, 1)?;
-    error::at_least("the number of threads", plan.threads.unwrap_or(1), 1)?;
-    check_size("the metric", dynamics.dim(), d)?;
+    check::at_least("the number of steps", plan.n_steps.min(1) as usize, 1)?;
+    check::at_least("the number of chains", plan.n_chains, 1)?;
+    check::at_least("the number of threads", plan.threads.unwrap_or(1), 1)?;
+    check::size("the metric", dynamics.dim(), d)?;
     plan.gradient.check(target.n_data())?;
     plan.step_size.check()?;
     if let Some(gaussian) = target.gaussian()
@@ -321,7 +321,7 @@ fn check<T: Target, M: Metric>(
     }
     if let Some(Start::PerChain(rows)) = &plan.start {
         let needed = plan.first_chain as usize + plan.n_chains;
-        error::at_least("the number of initial states", rows.len(), needed)?;
+        check::at_least("the number of initial states", rows.len(), needed)?;
     }
     let origin = Start::Fixed(vec![0.0; d]);
     let start = plan.start.as_ref().unwrap_or(&origin);
@@ -336,7 +336,7 @@ fn check<T: Target, M: Metric>(
         }
         target.check_state(theta)?;
         let b = DMatrix::from_row_slice(d, d, &dense(dynamics.metric(), theta));
-        check_positive_definite("the metric at the initial state", &b, d)?;
+        check::positive_definite("the metric at the initial state", &b, d)?;
         checked = Some(theta);
     }
     Ok(starts)

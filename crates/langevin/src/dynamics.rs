@@ -19,7 +19,7 @@
 use nalgebra::DMatrix;
 
 use crate::Result;
-use crate::linalg::check_positive;
+use crate::check;
 use crate::metric::{Constant, Metric};
 use crate::skew::{Skew, SkewMatrix};
 
@@ -86,7 +86,7 @@ impl<M: Metric> Dynamics<M> {
 
     /// The same dynamics at another β.
     pub fn with_beta(mut self, beta: f64) -> Result<Self> {
-        check_positive("beta", beta)?;
+        check::positive("beta", beta)?;
         self.beta = beta;
         Ok(self)
     }

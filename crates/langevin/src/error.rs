@@ -24,6 +24,16 @@ pub enum Error {
         /// The smallest value allowed.
         min: usize,
     },
+    /// A count that must be at most `max` is larger.
+    #[error("{name} must be at most {max}, but is {value}")]
+    TooMany {
+        /// Name of the count.
+        name: &'static str,
+        /// The value that was given.
+        value: usize,
+        /// The largest value allowed.
+        max: usize,
+    },
     /// Two sizes that must agree do not.
     #[error("{name} has size {actual}, but {expected} was expected")]
     WrongSize {
@@ -111,6 +121,12 @@ pub enum Error {
         /// Its determinant.
         determinant: f64,
     },
+    /// A matrix computation broke down: its input is singular to working precision.
+    #[error("{name} could not be computed: its matrix is singular to working precision")]
+    Breakdown {
+        /// Name of the quantity.
+        name: &'static str,
+    },
     /// A minibatch that is larger than the data or empty.
     #[error("a minibatch of {batch_size} rows cannot be drawn from {n_data} rows of data")]
     BatchSize {
@@ -150,14 +166,6 @@ pub enum Error {
         /// Their common value.
         value: f64,
     },
-}
-
-/// Refuses a count below `min`.
-pub(crate) fn at_least(name: &'static str, value: usize, min: usize) -> Result<()> {
-    if value < min {
-        return Err(Error::TooFew { name, value, min });
-    }
-    Ok(())
 }
 
 /// Result with this crate's [`enum@Error`].

@@ -1,7 +1,8 @@
 //! From a diffusion to a chain: discretisations in time.
 
+use crate::check;
 use crate::dynamics::Dynamics;
-use crate::linalg::{check_positive, row_major};
+use crate::linalg::row_major;
 use crate::metric::Metric;
 use crate::real::{Lanes, Real};
 use crate::skew::{Skew, SkewMatrix};
@@ -27,10 +28,10 @@ impl StepSize {
     /// Refuses sizes that are not positive.
     pub fn check(&self) -> Result<()> {
         match *self {
-            StepSize::Constant(h) => check_positive("the step size", h),
+            StepSize::Constant(h) => check::positive("the step size", h),
             StepSize::Decreasing { a, b, gamma } => {
-                check_positive("a of the step sizes a(b+k)^(-gamma)", a)?;
-                check_positive("b of the step sizes a(b+k)^(-gamma)", b)?;
+                check::positive("a of the step sizes a(b+k)^(-gamma)", a)?;
+                check::positive("b of the step sizes a(b+k)^(-gamma)", b)?;
                 if gamma > 0.0 && gamma <= 1.0 {
                     Ok(())
                 } else {

@@ -9,6 +9,7 @@
 
 pub mod batch;
 pub mod chain;
+mod check;
 pub mod dynamics;
 pub mod error;
 pub mod integrator;
@@ -20,5 +21,6 @@ pub mod record;
 pub mod rng;
 pub mod skew;
 pub mod target;
+pub mod theory;
 
 pub use error::{Error, Result};

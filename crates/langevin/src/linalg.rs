@@ -1,4 +1,4 @@
-//! Small dense linear algebra over any number type, and checks of matrices that users give.
+//! Small dense linear algebra over any number type.
 //!
 //! Matrices are row-major slices of `dim × dim` entries. `nalgebra` serves where numbers are plain
 //! `f64` and speed does not matter; these loops are for packs of chains.
@@ -6,7 +6,6 @@
 use nalgebra::DMatrix;
 
 use crate::real::Real;
-use crate::{Error, Result};
 
 /// `out = A v` for a constant matrix.
 #[inline(always)]
@@ -125,96 +124,4 @@ pub fn inverse_from_factor<R: Real>(factor: &[R], n: usize, work: &mut [R], inve
 /// The entries of a matrix, row by row.
 pub(crate) fn row_major(a: &DMatrix<f64>) -> Vec<f64> {
     a.transpose().as_slice().to_vec()
-}
-
-/// Refuses NaN and infinities.
-pub(crate) fn check_finite(name: &'static str, entries: &[f64]) -> Result<()> {
-    match entries.iter().position(|x| !x.is_finite()) {
-        Some(index) => Err(Error::NotFinite {
-            name,
-            index,
-            value: entries[index],
-        }),
-        None => Ok(()),
-    }
-}
-
-/// Refuses a value that is not finite and above 0.
-pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<()> {
-    if value.is_finite() && value > 0.0 {
-        Ok(())
-    } else {
-        Err(Error::NotPositive { name, value })
-    }
-}
-
-/// Refuses a size other than the expected one.
-pub(crate) fn check_size(name: &'static str, actual: usize, expected: usize) -> Result<()> {
-    if actual == expected {
-        Ok(())
-    } else {
-        Err(Error::WrongSize {
-            name,
-            actual,
-            expected,
-        })
-    }
-}
-
-/// Refuses a matrix that is not square of size `dim`, finite, symmetric and positive definite.
-pub(crate) fn check_positive_definite(
-    name: &'static str,
-    a: &DMatrix<f64>,
-    dim: usize,
-) -> Result<()> {
-    check_size(name, a.nrows(), dim)?;
-    check_size(name, a.ncols(), dim)?;
-    check_finite(name, &row_major(a))?;
-    let scale = a.amax();
-    let (row, col, excess) = worst(a, |x, y| (x - y).abs());
-    if excess > 1e-10 * scale {
-        return Err(Error::NotSymmetric {
-            name,
-            row,
-            col,
-            excess,
-        });
-    }
-    let smallest = a.symmetric_eigenvalues().min();
-    if smallest > 0.0 {
-        Ok(())
-    } else {
-        Err(Error::NotPositiveDefinite { name, smallest })
-    }
-}
-
-/// Refuses a matrix that is not square of size `dim`, finite and skew-symmetric.
-pub(crate) fn check_skew(name: &'static str, j: &DMatrix<f64>, dim: usize) -> Result<()> {
-    check_size(name, j.nrows(), dim)?;
-    check_size(name, j.ncols(), dim)?;
-    check_finite(name, &row_major(j))?;
-    let (row, col, excess) = worst(j, |x, y| (x + y).abs());
-    if excess > 1e-12 * j.amax() {
-        return Err(Error::NotSkew {
-            name,
-            row,
-            col,
-            excess,
-        });
-    }
-    Ok(())
-}
-
-/// The place where a pair (a_ij, a_ji) violates a symmetry most.
-fn worst(a: &DMatrix<f64>, violation: impl Fn(f64, f64) -> f64) -> (usize, usize, f64) {
-    let mut worst = (0, 0, 0.0);
-    for i in 0..a.nrows() {
-        for j in 0..=i {
-            let v = violation(a[(i, j)], a[(j, i)]);
-            if v > worst.2 {
-                worst = (i, j, v);
-            }
-        }
-    }
-    worst
 }

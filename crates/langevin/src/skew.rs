@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 
 use crate::Result;
-use crate::linalg::{check_positive, check_size, check_skew};
+use crate::check;
 use crate::real::Real;
 use crate::rng::{Rng, Stream};
 
@@ -29,7 +29,7 @@ pub struct SkewMatrix {
 impl SkewMatrix {
     /// J as given; refused unless it is square, finite and skew-symmetric.
     pub fn new(j: &DMatrix<f64>) -> Result<Self> {
-        check_skew("J", j, j.nrows())?;
+        check::skew("J", j, j.nrows())?;
         Ok(Self::from_checked(j))
     }
 
@@ -56,14 +56,14 @@ impl SkewMatrix {
 
     /// δ times the sign pattern of the paper: +1 above the diagonal and −1 below it (section 3.2).
     pub fn sign_pattern(dim: usize, delta: f64) -> Result<Self> {
-        crate::linalg::check_finite("delta", &[delta])?;
-        crate::error::at_least("the dimension of J", dim, 1)?;
+        check::all_finite("delta", &[delta])?;
+        check::at_least("the dimension of J", dim, 1)?;
         Ok(Self::from_checked(&signs(dim, delta)))
     }
 
     /// Random signs, scaled to spectral norm 1 (section 3.4).
     pub fn random_signs(dim: usize, seed: u64) -> Result<Self> {
-        crate::error::at_least("the dimension of a random J", dim, 2)?;
+        check::at_least("the dimension of a random J", dim, 2)?;
         let mut rng = Rng::new(seed, 0, Stream::Setup);
         let mut j = DMatrix::zeros(dim, dim);
         for row in 0..dim {
@@ -79,16 +79,16 @@ impl SkewMatrix {
     /// I ⊗ C₀ + C₀ ⊗ I for the sign pattern C₀ of size `m`, scaled to spectral norm 1
     /// (section 3.5). It acts on column-major `vec` of `m × m` matrices.
     pub fn kronecker_signs(m: usize) -> Result<Self> {
-        crate::error::at_least("the size of C0", m, 2)?;
+        check::at_least("the size of C0", m, 2)?;
         let (c0, id) = (signs(m, 1.0), DMatrix::<f64>::identity(m, m));
         Self::from_checked(&(id.kronecker(&c0) + c0.kronecker(&id))).with_norm(1.0)
     }
 
     /// The same matrix, scaled to the given spectral norm.
     pub fn with_norm(&self, norm: f64) -> Result<Self> {
-        check_positive("the norm of J", norm)?;
+        check::positive("the norm of J", norm)?;
         let own = self.norm();
-        check_positive("the norm of the matrix to scale", own)?;
+        check::positive("the norm of the matrix to scale", own)?;
         Ok(self.scaled(norm / own))
     }
 
@@ -164,7 +164,7 @@ impl Skew {
     /// Refuses a J that does not fit the dimension.
     pub fn check_dim(&self, dim: usize) -> Result<()> {
         match self.matrix() {
-            Some(j) => check_size("J", j.dim(), dim),
+            Some(j) => check::size("J", j.dim(), dim),
             None => Ok(()),
         }
     }

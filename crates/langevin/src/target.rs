@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use crate::linalg::{check_finite, check_size};
+use crate::check;
 use crate::real::{BitLanes, Dual, Formula, Lanes, Real, along_axis, gradient};
 use crate::{Error, Result};
 
@@ -140,8 +140,8 @@ pub trait Target: Send + Sync {
 
 /// The checks that every state must pass.
 pub(crate) fn check_state(theta: &[f64], dim: usize, positive: &[usize]) -> Result<()> {
-    check_size("the initial state", theta.len(), dim)?;
-    check_finite("the initial state", theta)?;
+    check::size("the initial state", theta.len(), dim)?;
+    check::all_finite("the initial state", theta)?;
     for &coordinate in positive {
         if theta[coordinate] <= 0.0 {
             return Err(Error::OutsideSupport {
@@ -166,8 +166,8 @@ impl Rows {
         if width == 0 || data.is_empty() {
             return Err(Error::EmptyData);
         }
-        check_size("the last row of the data", data.len() % width, 0)?;
-        check_finite("the data", &data)?;
+        check::size("the last row of the data", data.len() % width, 0)?;
+        check::all_finite("the data", &data)?;
         Ok(Rows { width, data })
     }
 

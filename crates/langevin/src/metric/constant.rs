@@ -3,10 +3,11 @@
 use nalgebra::DMatrix;
 
 use super::Metric;
-use crate::linalg::{check_positive, check_positive_definite, lower_vec, mat_vec, row_major};
+use crate::Result;
+use crate::check;
+use crate::linalg::{lower_vec, mat_vec, row_major};
 use crate::real::Real;
 use crate::skew::SkewMatrix;
-use crate::{Result, error};
 
 /// A constant metric; with the identity, plain Langevin dynamics.
 ///
@@ -38,9 +39,9 @@ impl Constant {
 
     /// B = diag(entries), all of which must be positive.
     pub fn diagonal(entries: Vec<f64>) -> Result<Self> {
-        error::at_least("the number of diagonal entries", entries.len(), 1)?;
+        check::at_least("the number of diagonal entries", entries.len(), 1)?;
         for &entry in &entries {
-            check_positive("every diagonal entry of the metric", entry)?;
+            check::positive("every diagonal entry of the metric", entry)?;
         }
         Ok(Constant {
             dim: entries.len(),
@@ -53,7 +54,7 @@ impl Constant {
 
     /// B = the given matrix, which must be symmetric positive definite.
     pub fn dense(matrix: &DMatrix<f64>) -> Result<Self> {
-        check_positive_definite("the metric", matrix, matrix.nrows())?;
+        check::positive_definite("the metric", matrix, matrix.nrows())?;
         let factor =
             matrix
                 .clone()

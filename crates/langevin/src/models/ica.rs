@@ -2,7 +2,8 @@
 
 use nalgebra::DMatrix;
 
-use crate::linalg::{check_positive, cholesky};
+use crate::check;
+use crate::linalg::cholesky;
 use crate::metric::Metric;
 use crate::real::{Lanes, Real};
 use crate::rng::{Rng, Stream};
@@ -33,7 +34,7 @@ pub struct Ica {
 impl Ica {
     /// Observations row by row (`n_signals` in each row) and the prior precision λ.
     pub fn new(data: Vec<f64>, n_signals: usize, prior_precision: f64) -> Result<Self> {
-        check_positive("the prior precision", prior_precision)?;
+        check::positive("the prior precision", prior_precision)?;
         Ok(Ica {
             rows: Rows::new(data, n_signals)?,
             m: n_signals,

@@ -3,9 +3,8 @@
 use nalgebra::{DMatrix, DVector};
 
 use crate::Result;
-use crate::linalg::{
-    check_positive_definite, check_size, cholesky, mat_vec, row_major, solve_transposed,
-};
+use crate::check;
+use crate::linalg::{cholesky, mat_vec, row_major, solve_transposed};
 use crate::metric::Constant;
 use crate::real::{Lanes, Real};
 use crate::rng::Rng;
@@ -44,10 +43,10 @@ impl LinearGaussian {
         prior_precision: &DMatrix<f64>,
     ) -> Result<Self> {
         let dim = noise_precision.nrows();
-        check_positive_definite("the noise precision", noise_precision, dim)?;
-        check_positive_definite("the prior precision", prior_precision, dim)?;
+        check::positive_definite("the noise precision", noise_precision, dim)?;
+        check::positive_definite("the prior precision", prior_precision, dim)?;
         let rows = Rows::new(data, dim)?;
-        check_size("a row of the data", rows.width(), dim)?;
+        check::size("a row of the data", rows.width(), dim)?;
         let n = rows.len() as f64;
         let gamma_x = row_major(noise_precision);
         let mut pulls = vec![0.0; rows.len() * dim];

@@ -1,6 +1,7 @@
 //! Logistic regression with a Gaussian prior (section 3.4 of the paper).
 
-use crate::linalg::{check_positive, check_size, cholesky, inverse_from_factor, solve_transposed};
+use crate::check;
+use crate::linalg::{cholesky, inverse_from_factor, solve_transposed};
 use crate::metric::Metric;
 use crate::real::Real;
 use crate::skew::SkewMatrix;
@@ -32,9 +33,9 @@ impl LogisticRegression {
         labels: &[f64],
         prior_precision: f64,
     ) -> Result<Self> {
-        check_positive("the prior precision", prior_precision)?;
+        check::positive("the prior precision", prior_precision)?;
         let features = Rows::new(features, dim)?;
-        check_size("the list of labels", labels.len(), features.len())?;
+        check::size("the list of labels", labels.len(), features.len())?;
         if let Some(row) = labels.iter().position(|t| *t != 0.0 && *t != 1.0) {
             return Err(Error::NotALabel {
                 row,

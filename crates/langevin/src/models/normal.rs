@@ -1,12 +1,12 @@
 //! Mean and standard deviation of normal data under a flat prior (section 3.3 of the paper).
 
-use crate::linalg::check_finite;
+use crate::check;
 use crate::metric::Metric;
 use crate::real::{Lanes, Real};
 use crate::rng::Rng;
 use crate::skew::SkewMatrix;
 use crate::target::{Parameter, Posterior, Rows};
-use crate::{Error, Result, error};
+use crate::{Error, Result};
 
 /// Data xᵢ ~ N(μ, σ²) with a flat prior on θ = (μ, σ), σ > 0.
 ///
@@ -28,8 +28,8 @@ pub struct NormalParameters {
 impl NormalParameters {
     /// The observations; at least three, not all equal (else the posterior is improper).
     pub fn new(data: Vec<f64>) -> Result<Self> {
-        error::at_least("the number of observations", data.len(), 3)?;
-        check_finite("the data", &data)?;
+        check::at_least("the number of observations", data.len(), 3)?;
+        check::all_finite("the data", &data)?;
         let n = data.len() as f64;
         let mean = data.iter().sum::<f64>() / n;
         let centred: Vec<f64> = data.iter().map(|x| x - mean).collect();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Block, Observable, Record};
 use crate::real::Lanes;
-use crate::{Result, error};
+use crate::{Result, check};
 
 /// Numbers of states, in increasing order, at which sums are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ impl Marks {
         let mut marks: Vec<u64> = marks.into_iter().filter(|m| *m > 0).collect();
         marks.sort_unstable();
         marks.dedup();
-        error::at_least("the number of marks", marks.len(), 1)?;
+        check::at_least("the number of marks", marks.len(), 1)?;
         Ok(Marks(marks.into()))
     }
 

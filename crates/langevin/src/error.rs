@@ -150,6 +150,24 @@ pub enum Error {
         /// The value that was given.
         gamma: f64,
     },
+    /// A name that is not in the list.
+    #[error("there is no {kind} called {name:?}; expected one of {expected}")]
+    UnknownName {
+        /// What the name stands for.
+        kind: &'static str,
+        /// The name that was given.
+        name: String,
+        /// The names there are.
+        expected: String,
+    },
+    /// A metric that a model does not have.
+    #[error("the model {model:?} has no metric {metric:?}")]
+    NoSuchMetric {
+        /// Name of the metric.
+        metric: &'static str,
+        /// Name of the model.
+        model: &'static str,
+    },
     /// The threads could not be started.
     #[error("{threads} threads could not be started: {reason}")]
     Threads {

@@ -8,6 +8,7 @@
 //! ```
 
 pub mod batch;
+pub mod catalog;
 pub mod chain;
 mod check;
 pub mod dynamics;

@@ -83,10 +83,9 @@ impl Isa {
             unsafe {
                 match (isa, width) {
                     (Isa::Avx512, 8) => return avx512::<super::F64x8, K>(kernel),
-                    (Isa::Avx512, 4) => return avx512::<super::F64x4, K>(kernel),
-                    (Isa::Avx512, _) => return avx512::<f64, K>(kernel),
-                    (Isa::Avx2, 4) => return avx2::<super::F64x4, K>(kernel),
-                    (Isa::Avx2, _) => return avx2::<f64, K>(kernel),
+                    // Narrow packs gain nothing from AVX-512; one copy of the code serves both.
+                    (Isa::Avx2 | Isa::Avx512, 4) => return avx2::<super::F64x4, K>(kernel),
+                    (Isa::Avx2 | Isa::Avx512, _) => return avx2::<f64, K>(kernel),
                     (Isa::Portable, _) => {}
                 }
             }

@@ -56,28 +56,61 @@ impl Gradient {
 /// less than 10⁻⁶ of itself, and by less than 10⁻⁹ beyond.
 const TWO_PICKS_PER_WORD: u64 = 4096;
 
+/// Rows of larger batches are drawn by shuffling; up to here comparing each with each is faster.
+const LARGEST_COMPARED: usize = 64;
+
+/// Below this size, packing picks costs more than it saves.
+const SMALLEST_PACKED: usize = 12;
+
+/// Four picks of 15 bits share a word when picks are compared.
+const PICKS_PER_WORD: usize = 4;
+const EMPTY: u64 = 0x7FFF;
+const EMPTY_IN_ALL: u64 = 0x7FFF_7FFF_7FFF_7FFF;
+const TOP_BITS: u64 = 0x8000_8000_8000_8000;
+
 /// Draws the rows of minibatches, one set per lane.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct BatchSampler {
     batch_size: usize,
     n_data: u64,
-    with_replacement: bool,
+    method: Method,
+}
+
+#[derive(Clone, Debug)]
+enum Method {
+    /// Independent rows.
+    WithReplacement,
+    /// Floyd's algorithm, picks packed for the comparison.
+    Packed,
+    /// Floyd's algorithm, for few picks or more rows than fit into 15 bits.
+    Wide,
+    /// A partial Fisher–Yates shuffle of a permutation that each lane keeps: where it left off
+    /// does not matter, since every swap is uniform.
+    Shuffle(Vec<Vec<u32>>),
 }
 
 impl BatchSampler {
     /// For a checked gradient; `None` where no rows are drawn.
     pub fn new(gradient: Gradient, n_data: usize) -> Option<Self> {
-        match gradient {
-            Gradient::Exact => None,
-            Gradient::Minibatch {
-                batch_size,
-                with_replacement,
-            } => Some(BatchSampler {
-                batch_size,
-                n_data: n_data as u64,
-                with_replacement,
-            }),
-        }
+        let Gradient::Minibatch {
+            batch_size,
+            with_replacement,
+        } = gradient
+        else {
+            return None;
+        };
+        let method = match (with_replacement, batch_size, n_data as u64) {
+            (true, ..) => Method::WithReplacement,
+            (_, 0..SMALLEST_PACKED, _) => Method::Wide,
+            (_, 0..=LARGEST_COMPARED, 0..EMPTY) => Method::Packed,
+            (_, 0..=LARGEST_COMPARED, _) => Method::Wide,
+            _ => Method::Shuffle(vec![]),
+        };
+        Some(BatchSampler {
+            batch_size,
+            n_data: n_data as u64,
+            method,
+        })
     }
 
     /// Number of rows in a batch.
@@ -87,61 +120,115 @@ impl BatchSampler {
 
     /// Fills `out` with the rows of one batch after the other.
     #[inline(always)]
-    pub fn fill<L: Lanes>(&self, rng: &mut Rng<L>, out: &mut [L::Bits]) {
-        for batch in out.chunks_exact_mut(self.batch_size) {
-            if self.with_replacement {
-                self.uniform::<L>(rng, batch, |_| self.n_data);
-            } else {
-                self.distinct::<L>(rng, batch);
+    pub fn fill<L: Lanes>(&mut self, rng: &mut Rng<L>, out: &mut [L::Bits]) {
+        let (n, size) = (self.n_data, self.batch_size);
+        let base = n - size as u64;
+        for batch in out.chunks_exact_mut(size) {
+            match &mut self.method {
+                Method::WithReplacement => uniform::<L>(rng, n, batch, n, 0),
+                Method::Packed => {
+                    uniform::<L>(rng, n, batch, base + 1, 1);
+                    make_distinct_packed::<L>(base, batch);
+                }
+                Method::Wide => {
+                    uniform::<L>(rng, n, batch, base + 1, 1);
+                    make_distinct::<L>(base, batch);
+                }
+                Method::Shuffle(permutations) => {
+                    uniform::<L>(rng, n, batch, n, u64::MAX);
+                    shuffle::<L>(n, permutations, batch);
+                }
             }
         }
     }
+}
 
-    /// Independent numbers, the k-th uniform below `bound(k)`.
-    #[inline(always)]
-    fn uniform<L: Lanes>(
-        &self,
-        rng: &mut Rng<L>,
-        out: &mut [L::Bits],
-        bound: impl Fn(usize) -> u64,
-    ) {
-        if self.n_data <= TWO_PICKS_PER_WORD {
-            let mut word = L::Bits::of(0);
-            for (k, out) in out.iter_mut().enumerate() {
-                word = if k % 2 == 0 {
-                    rng.next_word()
-                } else {
-                    word >> 32
-                };
-                *out = word.mul_low(L::Bits::of(bound(k))) >> 32;
+/// Independent numbers, the k-th uniform below `bound + k·growth` (wrapping).
+#[inline(always)]
+fn uniform<L: Lanes>(rng: &mut Rng<L>, n_data: u64, out: &mut [L::Bits], bound: u64, growth: u64) {
+    let mut bound = L::Bits::of(bound);
+    let growth = L::Bits::of(growth);
+    if n_data <= TWO_PICKS_PER_WORD {
+        for pair in out.chunks_mut(2) {
+            let word = rng.next_word();
+            pair[0] = word.mul_low(bound) >> 32;
+            bound = bound + growth;
+            if let Some(second) = pair.get_mut(1) {
+                *second = (word >> 32).mul_low(bound) >> 32;
+                bound = bound + growth;
             }
-        } else {
-            for (k, out) in out.iter_mut().enumerate() {
-                let word = rng.next_word();
-                let bound = L::Bits::of(bound(k));
-                let low = word.mul_low(bound) >> 32;
-                *out = ((word >> 32).mul_low(bound) + low) >> 32;
-            }
+        }
+    } else {
+        for out in out {
+            let word = rng.next_word();
+            let low = word.mul_low(bound) >> 32;
+            *out = ((word >> 32).mul_low(bound) + low) >> 32;
+            bound = bound + growth;
         }
     }
+}
 
-    /// A uniformly random set of distinct rows by Floyd's algorithm (Bentley and Floyd, 1987): no
-    /// shuffle, no rejection. The j-th pick t is uniform on 0..=N−n+j; if t is already in the set,
-    /// N−n+j is taken instead.
-    #[inline(always)]
-    fn distinct<L: Lanes>(&self, rng: &mut Rng<L>, out: &mut [L::Bits]) {
-        let base = self.n_data - self.batch_size as u64;
-        self.uniform::<L>(rng, out, |k| base + k as u64 + 1);
-        let one = L::Bits::of(1);
-        for k in 1..out.len() {
-            let pick = out[k];
-            // Subtracting 1 sets the top bit of a difference that is 0, and of no other.
-            let mut taken = L::Bits::of(0);
-            for earlier in &out[..k] {
-                taken = taken | ((pick ^ *earlier) - one);
-            }
-            let last = L::from_bits(L::Bits::of(base + k as u64));
-            out[k] = L::if_top_bit(taken, last, L::from_bits(pick)).to_bits();
+/// A uniformly random set of distinct rows by Floyd's algorithm (Bentley and Floyd, 1987): no
+/// rejection, so that lanes stay together. The k-th pick is uniform on 0..=base+k; if it is
+/// already in the set, base+k is taken instead.
+#[inline(always)]
+fn make_distinct<L: Lanes>(base: u64, picks: &mut [L::Bits]) {
+    let one = L::Bits::of(1);
+    for k in 1..picks.len() {
+        let pick = picks[k];
+        // Subtracting 1 sets the top bit of a difference that is 0, and of no other.
+        let mut taken = L::Bits::of(0);
+        for earlier in &picks[..k] {
+            taken = taken | ((pick ^ *earlier) - one);
         }
+        picks[k] = choose::<L>(taken, base + k as u64, pick);
+    }
+}
+
+/// The same with four earlier picks compared at once, in fields of 16 bits.
+#[inline(always)]
+fn make_distinct_packed<L: Lanes>(base: u64, picks: &mut [L::Bits]) {
+    let empty = L::Bits::of(EMPTY);
+    let mut packed = [L::Bits::of(EMPTY_IN_ALL); LARGEST_COMPARED / PICKS_PER_WORD];
+    for k in 0..picks.len() {
+        let mut pick = picks[k];
+        let pair = pick | (pick << 16);
+        let in_all = pair | (pair << 32);
+        // A field below 2¹⁵ plus 2¹⁵ − 1 has its top bit clear only where the field is 0.
+        let mut distinct = L::Bits::of(TOP_BITS);
+        for word in &packed[..k.div_ceil(PICKS_PER_WORD)] {
+            distinct = distinct & ((in_all ^ *word) + L::Bits::of(EMPTY_IN_ALL));
+        }
+        // Earlier picks differ from each other, so at most one field was 0 and the difference is
+        // 0 or a single bit: subtracting 1 sets the top bit only where it is 0.
+        let all_distinct = (L::Bits::of(TOP_BITS) - distinct) - L::Bits::of(1);
+        let last = L::from_bits(L::Bits::of(base + k as u64));
+        pick = L::if_top_bit(all_distinct, L::from_bits(pick), last).to_bits();
+        picks[k] = pick;
+        let shift = 16 * (k % PICKS_PER_WORD) as u32;
+        let slot = &mut packed[k / PICKS_PER_WORD];
+        *slot = *slot - ((empty - pick) << shift);
+    }
+}
+
+/// `last` where the top bit of `taken` is set, else `pick`.
+#[inline(always)]
+fn choose<L: Lanes>(taken: L::Bits, last: u64, pick: L::Bits) -> L::Bits {
+    L::if_top_bit(taken, L::from_bits(L::Bits::of(last)), L::from_bits(pick)).to_bits()
+}
+
+/// Swaps entry k of each lane's permutation with the entry `picks[k]` places further on, and puts
+/// the new entry k into `picks[k]`.
+#[inline(never)]
+fn shuffle<L: Lanes>(n_data: u64, permutations: &mut Vec<Vec<u32>>, picks: &mut [L::Bits]) {
+    permutations.resize_with(L::WIDTH, || (0..n_data as u32).collect());
+    let mut words = [0; 16];
+    for (k, pick) in picks.iter_mut().enumerate() {
+        pick.store(&mut words);
+        for (word, permutation) in words.iter_mut().zip(permutations.iter_mut()) {
+            permutation.swap(k, k + *word as usize);
+            *word = u64::from(permutation[k]);
+        }
+        *pick = L::Bits::load(&words);
     }
 }

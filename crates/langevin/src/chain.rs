@@ -366,8 +366,8 @@ impl<T: Target, I: Integrator, R: Record> Kernel for Job<'_, T, I, R> {
         let d = self.target.dim();
         let plan = self.plan;
         let n_noise = self.integrator.n_noise();
-        let batches = BatchSampler::new(plan.gradient, self.target.n_data());
-        let batch_size = batches.map_or(0, |b| b.batch_size());
+        let mut batches = BatchSampler::new(plan.gradient, self.target.n_data());
+        let batch_size = batches.as_ref().map_or(0, |b| b.batch_size());
         // An even number of steps, so that blocks take normal numbers in whole pairs.
         let block_len = (BLOCK_BYTES / (d.max(n_noise) * size_of::<L>())).clamp(4, 128) & !1;
 
@@ -395,7 +395,7 @@ impl<T: Target, I: Integrator, R: Record> Kernel for Job<'_, T, I, R> {
             }
             let n = (plan.n_steps - step).min(block_len as u64) as usize;
             noise_rng.fill_normals(&mut noise);
-            if let Some(batches) = &batches {
+            if let Some(batches) = &mut batches {
                 batches.fill::<L>(&mut batch_rng, &mut rows);
             }
             for (i, h) in sizes.iter_mut().enumerate() {

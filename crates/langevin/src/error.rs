@@ -34,6 +34,18 @@ pub enum Error {
         /// The largest value allowed.
         max: usize,
     },
+    /// A quantity that must lie strictly between two bounds does not.
+    #[error("{name} must be greater than {low} and less than {high}, but is {value}")]
+    OutOfRange {
+        /// Name of the quantity.
+        name: &'static str,
+        /// The value that was given.
+        value: f64,
+        /// It must be greater than this.
+        low: f64,
+        /// It must be less than this.
+        high: f64,
+    },
     /// Two sizes that must agree do not.
     #[error("{name} has size {actual}, but {expected} was expected")]
     WrongSize {

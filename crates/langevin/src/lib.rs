@@ -21,6 +21,7 @@ pub mod real;
 pub mod record;
 pub mod rng;
 pub mod skew;
+pub mod stat;
 pub mod target;
 pub mod theory;
 

@@ -154,9 +154,13 @@ pub(crate) fn check_state(theta: &[f64], dim: usize, positive: &[usize]) -> Resu
 }
 
 /// Data as rows of numbers.
+///
+/// Rows of three and more numbers are padded to a multiple of four, so that the rows of several
+/// chains can be fetched by whole registers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rows {
     width: usize,
+    stride: usize,
     data: Vec<f64>,
 }
 
@@ -168,13 +172,25 @@ impl Rows {
         }
         check::size("the last row of the data", data.len() % width, 0)?;
         check::all_finite("the data", &data)?;
-        Ok(Rows { width, data })
+        let stride = match width {
+            1 | 2 => width,
+            _ => width.next_multiple_of(4),
+        };
+        let mut padded = vec![0.0; data.len() / width * stride];
+        for (row, out) in data.chunks(width).zip(padded.chunks_mut(stride)) {
+            out[..width].copy_from_slice(row);
+        }
+        Ok(Rows {
+            width,
+            stride,
+            data: padded,
+        })
     }
 
     /// Number of rows.
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.data.len() / self.width
+        self.data.len() / self.stride
     }
 
     /// Whether there are no rows (never true for a value made by [`new`](Self::new)).
@@ -191,20 +207,38 @@ impl Rows {
     /// Row `i`.
     #[inline(always)]
     pub fn row(&self, i: usize) -> &[f64] {
-        &self.data[i * self.width..(i + 1) * self.width]
+        &self.data[i * self.stride..][..self.width]
     }
 
     /// All rows, one after the other.
+    #[inline(always)]
     pub fn iter(&self) -> impl Iterator<Item = &[f64]> {
-        self.data.chunks_exact(self.width)
+        let width = self.width;
+        self.data
+            .chunks_exact(self.stride)
+            .map(move |row| &row[..width])
     }
 
     /// Row `index[lane]` in each lane.
     #[inline(always)]
     pub fn gather<L: Lanes>(&self, index: L::Bits, out: &mut [L]) {
-        let start = index.mul_low(L::Bits::of(self.width as u64));
-        for (c, out) in out.iter_mut().enumerate() {
-            *out = L::gather(&self.data[c..], start);
+        if self.width <= 2 {
+            let start = index.mul_low(L::Bits::of(self.width as u64));
+            for c in 0..self.width {
+                out[c] = L::gather(&self.data[c..], start);
+            }
+            return;
+        }
+        let mut start = index.mul_low(L::Bits::of(self.stride as u64));
+        let mut chunks = out[..self.width].chunks_exact_mut(4);
+        for chunk in &mut chunks {
+            chunk.copy_from_slice(&L::gather_four(&self.data, start));
+            start = start + L::Bits::of(4);
+        }
+        let rest = chunks.into_remainder();
+        if !rest.is_empty() {
+            let four = L::gather_four(&self.data, start);
+            rest.copy_from_slice(&four[..rest.len()]);
         }
     }
 }

@@ -147,7 +147,7 @@ impl Kernel for Everything {
             let mut rng = Rng::<L>::for_chains(9, first, Stream::Noise);
             let mut normals = [L::zero(); 6];
             rng.fill_normals(&mut normals);
-            let batches = BatchSampler::new(Gradient::minibatch(5), 30).unwrap();
+            let mut batches = BatchSampler::new(Gradient::minibatch(5), 30).unwrap();
             let mut rows = [L::Bits::of(0); 10];
             batches.fill::<L>(&mut rng, &mut rows);
             for lane in 0..L::WIDTH {
@@ -301,7 +301,7 @@ fn normal_numbers_have_the_right_moments_shape_and_tails() {
 
 /// The batches of one chain.
 fn batches(gradient: Gradient, n_data: usize, n: usize) -> Vec<Vec<u64>> {
-    let sampler = BatchSampler::new(gradient, n_data).unwrap();
+    let mut sampler = BatchSampler::new(gradient, n_data).unwrap();
     let mut rng = Rng::<f64>::new(5, 0, Stream::Batch);
     let mut rows = vec![<f64 as Lanes>::Bits::of(0); n * sampler.batch_size()];
     sampler.fill::<f64>(&mut rng, &mut rows);
@@ -369,6 +369,11 @@ fn every_row_is_equally_likely_in_any_kind_of_batch() {
         (Gradient::minibatch(40), 400),
         (Gradient::minibatch(10), 5000),
         (Gradient::minibatch(400), 400),
+        (Gradient::minibatch(64), 64),
+        (Gradient::minibatch(64), 100),
+        (Gradient::minibatch(3), 40_000),
+        (Gradient::minibatch(100), 5000),
+        (with(100), 40_000),
     ] {
         let mut counts = vec![0; n_data];
         for mut batch in batches(gradient, n_data, 40_000) {

@@ -3,9 +3,12 @@
 mod ica;
 mod linear_gaussian;
 mod logistic;
+mod logistic_metric;
 mod normal;
+mod products;
 
 pub use ica::{Ica, IcaNatural};
 pub use linear_gaussian::LinearGaussian;
-pub use logistic::{LogisticFisher, LogisticRegression};
+pub use logistic::LogisticRegression;
+pub use logistic_metric::LogisticFisher;
 pub use normal::{NormalFisher, NormalParameters};

@@ -56,6 +56,9 @@ pub trait Lanes: Real {
     fn if_top_bit(mask: Self::Bits, yes: Self, no: Self) -> Self;
     /// Entry `index[lane]` of `table` in each lane; an index beyond the end reads the last entry.
     fn gather(table: &[f64], index: Self::Bits) -> Self;
+    /// Entries `start[lane]` to `start[lane] + 3` of `table` in each lane, as four packs; a start
+    /// beyond the last four entries reads those.
+    fn gather_four(table: &[f64], start: Self::Bits) -> [Self; 4];
     /// Whether every lane is finite.
     fn all_finite(self) -> bool;
     /// Whether every lane is above 0.
@@ -144,6 +147,11 @@ impl Lanes for f64 {
     #[inline(always)]
     fn gather(table: &[f64], index: Word) -> Self {
         table[(index.0 as usize).min(table.len() - 1)]
+    }
+    #[inline(always)]
+    fn gather_four(table: &[f64], start: Word) -> [Self; 4] {
+        let start = (start.0 as usize).min(table.len() - 4);
+        std::array::from_fn(|i| table[start + i])
     }
     #[inline(always)]
     fn all_finite(self) -> bool {

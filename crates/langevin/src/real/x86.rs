@@ -182,6 +182,20 @@ macro_rules! reals {
 reals!(F64x4: _mm256_set1_pd _mm256_fmadd_pd _mm256_sqrt_pd);
 reals!(F64x8: _mm512_set1_pd _mm512_fmadd_pd _mm512_sqrt_pd);
 
+/// Pointers to four entries of `table` each, at the starts that `store` writes.
+#[inline(always)]
+fn clamped_starts<const W: usize>(
+    table: &[f64],
+    store: impl FnOnce(&mut [u64]),
+) -> [*const f64; W] {
+    assert!(table.len() >= 4);
+    let mut starts = [0; W];
+    store(&mut starts);
+    let last = table.len() as u64 - 4;
+    // SAFETY: every start is at most `last`.
+    starts.map(|start| unsafe { table.as_ptr().add(start.min(last) as usize) })
+}
+
 impl Lanes for F64x4 {
     const WIDTH: usize = 4;
     type Bits = U64x4;
@@ -233,6 +247,24 @@ impl Lanes for F64x4 {
         })
     }
     #[inline(always)]
+    fn gather_four(table: &[f64], start: U64x4) -> [Self; 4] {
+        let row = clamped_starts::<4>(table, |words| start.store(words));
+        // SAFETY: each row holds four entries; see the top of the file. The loaded rows are
+        // transposed within 128-bit halves, then the halves are exchanged.
+        unsafe {
+            let (a, b) = (_mm256_loadu_pd(row[0]), _mm256_loadu_pd(row[1]));
+            let (c, d) = (_mm256_loadu_pd(row[2]), _mm256_loadu_pd(row[3]));
+            let (ab0, ab1) = (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b));
+            let (cd0, cd1) = (_mm256_unpacklo_pd(c, d), _mm256_unpackhi_pd(c, d));
+            [
+                F64x4(_mm256_permute2f128_pd::<0x20>(ab0, cd0)),
+                F64x4(_mm256_permute2f128_pd::<0x20>(ab1, cd1)),
+                F64x4(_mm256_permute2f128_pd::<0x31>(ab0, cd0)),
+                F64x4(_mm256_permute2f128_pd::<0x31>(ab1, cd1)),
+            ]
+        }
+    }
+    #[inline(always)]
     fn all_finite(self) -> bool {
         // SAFETY: see the top of the file. x − x is 0 for finite x and NaN otherwise.
         unsafe {
@@ -246,6 +278,19 @@ impl Lanes for F64x4 {
         unsafe {
             _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_GT_OQ>(self.0, _mm256_setzero_pd())) == 0b1111
         }
+    }
+}
+
+/// Four entries from each of two places.
+///
+/// # Safety
+/// Both places hold four entries; see the top of the file.
+#[inline(always)]
+unsafe fn two_rows(low: *const f64, high: *const f64) -> __m512d {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let low = _mm512_castpd256_pd512(_mm256_loadu_pd(low));
+        _mm512_insertf64x4::<1>(low, _mm256_loadu_pd(high))
     }
 }
 
@@ -295,6 +340,26 @@ impl Lanes for F64x8 {
         F64x8(unsafe {
             _mm512_i64gather_pd::<8>(_mm512_min_epu64(index.0, last.0), table.as_ptr())
         })
+    }
+    #[inline(always)]
+    fn gather_four(table: &[f64], start: U64x8) -> [Self; 4] {
+        let row = clamped_starts::<8>(table, |words| start.store(words));
+        // SAFETY: each row holds four entries; see the top of the file. Rows k and k + 4 share a
+        // register; pairs of registers are interleaved, then the quarters put in order.
+        unsafe {
+            let (a, b) = (two_rows(row[0], row[4]), two_rows(row[1], row[5]));
+            let (c, d) = (two_rows(row[2], row[6]), two_rows(row[3], row[7]));
+            let (ab0, ab1) = (_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+            let (cd0, cd1) = (_mm512_unpacklo_pd(c, d), _mm512_unpackhi_pd(c, d));
+            let first = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
+            let second = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+            [
+                F64x8(_mm512_permutex2var_pd(ab0, first, cd0)),
+                F64x8(_mm512_permutex2var_pd(ab1, first, cd1)),
+                F64x8(_mm512_permutex2var_pd(ab0, second, cd0)),
+                F64x8(_mm512_permutex2var_pd(ab1, second, cd1)),
+            ]
+        }
     }
     #[inline(always)]
     fn all_finite(self) -> bool {

@@ -1,0 +1,221 @@
+//! Tests of the kernel Stein discrepancy that need no stored numbers.
+
+use super::rows::{Level, row_sums};
+use super::*;
+use crate::stat::testing::{TestRng, z_score};
+
+fn negated(x: &[f64]) -> Vec<f64> {
+    x.iter().map(|x| -x).collect()
+}
+
+/// `k₀(x, y)` through the public function: the double sum of two points has four terms.
+fn stein_kernel(x: [&[f64]; 2], b: [&[f64]; 2], kernel: Kernel) -> f64 {
+    let dim = x[0].len();
+    let alone = |i: usize| ksd(x[i], b[i], dim, kernel).unwrap().powi(2);
+    let both = ksd(&x.concat(), &b.concat(), dim, kernel).unwrap();
+    (4.0 * both * both - alone(0) - alone(1)) / 2.0
+}
+
+/// `k₀` from its definition, with finite differences of the kernel.
+fn by_differences(x: [&[f64]; 2], b: [&[f64]; 2], c: f64, e: f64) -> f64 {
+    let h = 1e-4;
+    let k = |i: usize, dx: f64, dy: f64| {
+        let step = |v: f64, at: usize, d: f64| if at == i { v + d } else { v };
+        let squares =
+            (0..x[0].len()).map(|j| (step(x[0][j], j, dx) - step(x[1][j], j, dy)).powi(2));
+        (c * c + squares.sum::<f64>()).powf(e)
+    };
+    (0..x[0].len())
+        .map(|i| {
+            let in_x = (k(i, h, 0.0) - k(i, -h, 0.0)) / (2.0 * h);
+            let in_y = (k(i, 0.0, h) - k(i, 0.0, -h)) / (2.0 * h);
+            let mixed = (k(i, h, h) - k(i, h, -h) - k(i, -h, h) + k(i, -h, -h)) / (4.0 * h * h);
+            b[0][i] * b[1][i] * k(i, 0.0, 0.0) + b[0][i] * in_y + b[1][i] * in_x + mixed
+        })
+        .sum()
+}
+
+#[test]
+fn formula_agrees_with_finite_differences_of_the_kernel() {
+    let mut rng = TestRng::new(1);
+    for (c, e) in [
+        (1.0, -0.5),
+        (0.7, -0.5),
+        (1.0, -0.3),
+        (1.6, -0.9),
+        (0.8, -0.05),
+    ] {
+        let kernel = Kernel::new(c, e).unwrap();
+        for dim in 1..=4 {
+            let v: Vec<_> = (0..4).map(|_| rng.normals(dim)).collect();
+            let (x, b) = ([&v[0][..], &v[1]], [&v[2][..], &v[3]]);
+            let (got, want) = (stein_kernel(x, b, kernel), by_differences(x, b, c, e));
+            // Fourth derivatives of k are below 1e3 for c ≥ 0.7, so truncation is h² 1e3 / 6 ≈ 2e-6
+            // at worst in each of at most 4 components; rounding is ε/h² ≈ 2e-8.
+            assert!(
+                (got - want).abs() < 1e-5,
+                "c {c} e {e} d {dim}: {got} {want}"
+            );
+        }
+    }
+}
+
+#[test]
+fn inverse_root_exponent_is_continuous_with_its_neighbours() {
+    let x = TestRng::new(2).normals(3 * 50);
+    let b = negated(&x);
+    let at = |e| ksd(&x, &b, 3, Kernel::new(1.3, e).unwrap()).unwrap();
+    // The special case and the general power differ by the slope times 1e-10.
+    assert!((at(-0.5) - at(-0.5 + 1e-10)).abs() < 1e-9);
+    assert!((at(-0.5) - at(-0.5 - 1e-10)).abs() < 1e-9);
+}
+
+#[test]
+fn curve_holds_the_value_of_every_prefix() {
+    let dim = 3;
+    let x = TestRng::new(3).normals(dim * 100);
+    let b = negated(&x);
+    let curve = ksd_curve(&x, &b, dim, Kernel::default()).unwrap();
+    assert_eq!(curve.len(), 100);
+    for n in 1..=100 {
+        let prefix = ksd(&x[..n * dim], &b[..n * dim], dim, Kernel::default()).unwrap();
+        assert_eq!(curve[n - 1], prefix, "prefix of {n}");
+    }
+}
+
+#[test]
+fn curve_agrees_with_the_plain_double_sum() {
+    let (dim, n) = (2, 45);
+    let x = TestRng::new(4).normals(dim * n);
+    let b = negated(&x);
+    let mut sum = 0.0;
+    for i in 0..n {
+        for j in 0..n {
+            let row = |v: &[f64], k: usize| [v[k * dim], v[k * dim + 1]];
+            let (xi, xj, bi, bj) = (row(&x, i), row(&x, j), row(&b, i), row(&b, j));
+            let d = [xi[0] - xj[0], xi[1] - xj[1]];
+            let q = d[0] * d[0] + d[1] * d[1];
+            let rho: f64 = 1.0 + q;
+            let along = (bi[0] - bj[0]) * d[0] + (bi[1] - bj[1]) * d[1];
+            sum += (bi[0] * bj[0] + bi[1] * bj[1]) * rho.powf(-0.5)
+                + (along + dim as f64) * rho.powf(-1.5)
+                - 3.0 * q * rho.powf(-2.5);
+        }
+    }
+    let got = ksd(&x, &b, dim, Kernel::default()).unwrap();
+    // 2025 terms of size about 2, each with a few roundings: absolute error of the sum ≤ 1e-11.
+    assert!((got * n as f64 - sum.sqrt()).abs() < 1e-11, "{got}");
+}
+
+#[test]
+fn order_of_the_points_does_not_matter() {
+    let (dim, n) = (9, 333);
+    let x = TestRng::new(5).normals(dim * n);
+    let reversed: Vec<f64> = x.chunks(dim).rev().flatten().copied().collect();
+    let value = |x: &[f64]| ksd(x, &negated(x), dim, Kernel::default()).unwrap();
+    // Another order changes each row sum by at most (n/16) ε times its absolute terms. Those add
+    // up to about n² (off the diagonal |k₀| is about 1), the sum itself to 2dn: relative error
+    // (n/16) ε n / 2d = 385 ε of the sum, half of it after the root.
+    let (a, b) = (value(&x), value(&reversed));
+    assert!((a - b).abs() < n as f64 * f64::EPSILON * a, "{a} {b}");
+    assert_ne!(curve_head(&x, dim), curve_head(&reversed, dim));
+}
+
+fn curve_head(x: &[f64], dim: usize) -> f64 {
+    ksd_curve(x, &negated(x), dim, Kernel::default()).unwrap()[10]
+}
+
+#[test]
+fn repeated_and_close_points_lose_no_digits() {
+    // Far from the origin, where expanding |x − y|² would leave no correct digit.
+    let (x, b) = ([1e8, 1e8, 1e8 + 1e-3], [0.3, 0.3, -0.2]);
+    let got = ksd(&x, &b, 1, Kernel::default()).unwrap();
+    let d = 1e8_f64 + 1e-3 - 1e8;
+    let rho = 1.0 + d * d;
+    let near =
+        -0.06 / rho.sqrt() + (-0.5 * d + 1.0) * rho.powf(-1.5) - 3.0 * d * d * rho.powf(-2.5);
+    let sum = 4.0 * 1.09 + 1.04 + 4.0 * near;
+    assert!((got - f64::sqrt(sum) / 3.0).abs() < 1e-15);
+}
+
+#[test]
+fn every_instruction_set_and_thread_count_gives_the_same_bits() {
+    for (dim, n) in [(1, 70), (2, 33), (9, 200), (13, 97)] {
+        let mut rng = TestRng::new(6);
+        let (x, b) = (rng.normals(dim * n), rng.normals(dim * n));
+        for kernel in [Kernel::default(), Kernel::new(0.9, -0.3).unwrap()] {
+            let baseline = Level::available().next().unwrap();
+            let want = row_sums(&x, &b, dim, kernel, baseline);
+            for level in Level::available() {
+                for threads in [1, 2, 5] {
+                    let pool = rayon::ThreadPoolBuilder::new()
+                        .num_threads(threads)
+                        .build()
+                        .unwrap();
+                    let got = pool.install(|| row_sums(&x, &b, dim, kernel, level));
+                    assert!(got == want, "{level:?}, {threads} threads, dim {dim}");
+                }
+            }
+        }
+    }
+}
+
+/// z-score of `K · KSD²` of normal draws against `E k₀(x, x) = 2d`, its mean if they are exact.
+fn z_of_scaled_square(k: usize, shift: f64, seed: u64) -> f64 {
+    let dim = 2;
+    let mut rng = TestRng::new(seed);
+    let values: Vec<f64> = (0..200)
+        .map(|_| {
+            let x = rng.normals(dim * k);
+            let score: Vec<f64> = x.iter().map(|x| shift - x).collect();
+            let d = ksd(&x, &score, dim, Kernel::default()).unwrap();
+            k as f64 * d * d
+        })
+        .collect();
+    z_score(&values, 2.0 * dim as f64)
+}
+
+/// False-alarm rate: two tests at |z| < 4.5, 1.4e-5 in all (normal tails; the mean of 200
+/// replications is close to normal).
+#[test]
+fn exact_draws_converge_at_the_root_rate_and_a_wrong_target_does_not() {
+    for k in [50, 800] {
+        let z = z_of_scaled_square(k, 0.0, 7);
+        assert!(z.abs() < 4.5, "K {k}: z = {z}");
+        // Negative control: the score of a normal with mean 0.3 in both coordinates.
+        let z = z_of_scaled_square(k, 0.3, 7);
+        assert!(z > 10.0, "K {k}, wrong target: z = {z}");
+    }
+}
+
+#[test]
+fn inverse_root_is_accurate_over_the_whole_range() {
+    let mut rng = TestRng::new(8);
+    for _ in 0..20_000 {
+        let x = 2f64.powf(2000.0 * rng.uniform() - 1000.0);
+        let relative = super::rows::inverse_root(x) * x.sqrt() - 1.0;
+        // 2 ulp of the function, and half an ulp each of the root and the product.
+        assert!(relative.abs() <= 3.0 * f64::EPSILON, "{x:e}: {relative:e}");
+    }
+}
+
+#[test]
+fn bad_input_is_refused_with_its_reason() {
+    let k = Kernel::default();
+    let text = |r: Result<f64>| r.unwrap_err().to_string();
+    assert!(text(ksd(&[], &[], 1, k)).contains("number of points"));
+    assert!(text(ksd(&[1.0], &[1.0], 0, k)).contains("dimension"));
+    assert!(text(ksd(&[1.0; 3], &[1.0; 3], 2, k)).contains("points"));
+    assert!(text(ksd(&[1.0; 4], &[1.0; 3], 2, k)).contains("scores has size 3, but 4"));
+    assert!(
+        text(ksd(&[1.0, f64::NAN], &[0.0; 2], 1, k)).contains("points holds NaN at position 1")
+    );
+    assert!(text(ksd(&[1.0], &[f64::INFINITY], 1, k)).contains("scores holds inf"));
+    assert!(text(ksd(&[1e200, -1e200], &[0.0; 2], 1, k)).contains("too large"));
+    for c in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e200, 1e-200] {
+        assert!(Kernel::new(c, -0.5).is_err(), "c = {c}");
+    }
+    for e in [0.0, -1.0, 0.5, -1.5, f64::NAN] {
+        assert!(Kernel::new(1.0, e).is_err(), "e = {e}");
+    }
+}

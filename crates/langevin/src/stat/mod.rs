@@ -1,0 +1,37 @@
+//! Statistics of draws that are already in memory.
+//!
+//! | question | answer |
+//! |---|---|
+//! | Have the chains converged to one distribution? | [`rhat()`] |
+//! | How many independent draws are they worth? | [`ess_bulk`], [`ess_tail`], [`ess_mean`], … |
+//! | How far may an estimate be off? | [`mcse_mean`], [`mcse_sd`], [`mcse_quantile`] |
+//! | All of this for one parameter | [`Summary`] |
+//! | Asymptotic variance of a time average | [`batch_means()`] |
+//! | Bias and variance of running averages | [`running`] |
+//! | Distance to the target, when its score is known | [`ksd`] |
+
+mod autocov;
+mod moments;
+mod ranks;
+mod special;
+
+pub mod batch_means;
+pub mod draws;
+pub mod ess;
+pub mod ksd;
+pub mod mcse;
+pub mod quantile;
+pub mod rhat;
+pub mod running;
+pub mod summary;
+#[cfg(test)]
+mod testing;
+
+pub use batch_means::{batch_means, batch_means_over_chains};
+pub use draws::Draws;
+pub use ess::{ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
+pub use mcse::{mcse_mean, mcse_quantile, mcse_sd};
+pub use moments::Spread;
+pub use quantile::quantile;
+pub use rhat::rhat;
+pub use summary::Summary;

@@ -173,7 +173,7 @@ fn normal_chains_meet_the_reference() {
         )
         .unwrap();
         let plan = Plan::new(990_000, h)
-            .chains(1024)
+            .chains(2048)
             .start(start.clone())
             .seed(3);
         let outcome = run(&model, &system, &plan, &measure, Control::default()).unwrap();

@@ -113,7 +113,7 @@ impl Kernel for Everything {
     fn run<L: Lanes>(self) -> Vec<u64> {
         let inputs: Vec<f64> = (0..64).map(|i| (i as f64 - 31.7) * 1.37).collect();
         let mut out = vec![];
-        let mut store = |x: L| {
+        let store = |x: L| {
             let mut lanes = [0.0; 16];
             x.store(&mut lanes);
             lanes

@@ -94,9 +94,19 @@ impl<F: MatrixField> Metric for Field<F> {
     ) {
         div_b.fill(R::zero());
         div_bj.fill(R::zero());
+        // Matrices up to 8 × 8 stay on the stack; larger ones are dear enough for an allocation.
+        let size = self.dim() * self.dim();
+        let mut on_stack = [Dual::constant(R::zero()); 64];
+        let mut on_heap = vec![];
+        let slope = if size <= on_stack.len() {
+            &mut on_stack[..size]
+        } else {
+            on_heap.resize(size, Dual::constant(R::zero()));
+            &mut on_heap[..]
+        };
         let mut sums = Divergences {
             field: &self.0,
-            slope: vec![Dual::constant(R::zero()); self.dim() * self.dim()],
+            slope,
             axis: 0,
             j,
             div_b,
@@ -112,7 +122,7 @@ impl<F: MatrixField> Metric for Field<F> {
 /// Adds the terms with ∂/∂θ_axis to the divergences.
 struct Divergences<'a, F, R> {
     field: &'a F,
-    slope: Vec<Dual<R>>,
+    slope: &'a mut [Dual<R>],
     axis: usize,
     j: Option<&'a SkewMatrix>,
     div_b: &'a mut [R],
@@ -125,7 +135,7 @@ impl<F: MatrixField, R: Real> Formula<R> for Divergences<'_, F, R> {
     #[inline(always)]
     fn eval(&mut self, theta: &[Dual<R>]) {
         let n = theta.len();
-        self.field.matrix(theta, &mut self.slope);
+        self.field.matrix(theta, self.slope);
         for i in 0..n {
             self.div_b[i] += self.slope[i * n + self.axis].tangent;
             if let Some(j) = self.j {

@@ -57,7 +57,7 @@ pub fn exp<L: Lanes>(x: L) -> L {
     let scale = L::from_bits((n + L::Bits::of(1022)) << 52);
     let y = (m1 + m1 + 2.0) * scale;
     let y = L::if_less(x, L::of(-707.7), L::zero(), y);
-    let y = L::if_less(L::of(709.782_712_893_383_97), x, L::of(f64::INFINITY), y);
+    let y = L::if_less(L::of(709.782_712_893_384), x, L::of(f64::INFINITY), y);
     // NaN compares false and passes through the polynomial.
     y
 }

@@ -8,7 +8,7 @@ mod observable;
 pub use averages::{Averages, Marks};
 pub use draws::Draws;
 pub use moments::Moments;
-pub use observable::Observable;
+pub use observable::{Observable, StateFunction};
 
 use crate::real::Lanes;
 

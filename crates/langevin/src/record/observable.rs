@@ -6,6 +6,9 @@ use std::sync::Arc;
 use super::Block;
 use crate::real::Lanes;
 
+/// Any function of one chain's state.
+pub type StateFunction = Arc<dyn Fn(&[f64]) -> f64 + Send + Sync>;
+
 /// A function φ of the state.
 #[derive(Clone)]
 pub enum Observable {
@@ -22,7 +25,7 @@ pub enum Observable {
         /// What to call it.
         name: String,
         /// The function.
-        function: Arc<dyn Fn(&[f64]) -> f64 + Send + Sync>,
+        function: StateFunction,
     },
 }
 

@@ -362,8 +362,20 @@ impl<T: Target, I: Integrator, R: Record> Kernel for Job<'_, T, I, R> {
     type Output = (Group<R>, Vec<Divergence>, bool);
 
     #[inline(always)]
-    fn run<L: Lanes>(mut self) -> Self::Output {
-        let d = self.target.dim();
+    fn run<L: Lanes>(self) -> Self::Output {
+        // The same code twice: once the compiler knows the dimension, once it does not.
+        if self.target.dim() == T::COMMON_DIM {
+            self.run_chains::<L>(T::COMMON_DIM)
+        } else {
+            let dim = self.target.dim();
+            self.run_chains::<L>(dim)
+        }
+    }
+}
+
+impl<T: Target, I: Integrator, R: Record> Job<'_, T, I, R> {
+    #[inline(always)]
+    fn run_chains<L: Lanes>(mut self, d: usize) -> (Group<R>, Vec<Divergence>, bool) {
         let plan = self.plan;
         let n_noise = self.integrator.n_noise();
         let mut batches = BatchSampler::new(plan.gradient, self.target.n_data());
@@ -372,6 +384,7 @@ impl<T: Target, I: Integrator, R: Record> Kernel for Job<'_, T, I, R> {
         let block_len = (BLOCK_BYTES / (d.max(n_noise) * size_of::<L>())).clamp(4, 128) & !1;
 
         let mut theta = self.initial::<L>();
+        let theta = &mut theta[..d];
         let mut noise_rng = Rng::<L>::for_chains(plan.seed, self.first_chain, Stream::Noise);
         let mut batch_rng = Rng::<L>::for_chains(plan.seed, self.first_chain, Stream::Batch);
         let mut states = vec![L::zero(); block_len * d];
@@ -382,6 +395,7 @@ impl<T: Target, I: Integrator, R: Record> Kernel for Job<'_, T, I, R> {
         let mut target_scratch = vec![L::zero(); self.target.scratch_len()];
         let mut watch = Watch::new(self.starts.len());
 
+        let varying = matches!(plan.step_size, StepSize::Decreasing { .. });
         let mut step = 0;
         let mut cancelled = false;
         while step < plan.n_steps && !watch.all_stopped() {
@@ -398,11 +412,15 @@ impl<T: Target, I: Integrator, R: Record> Kernel for Job<'_, T, I, R> {
             if let Some(batches) = &mut batches {
                 batches.fill::<L>(&mut batch_rng, &mut rows);
             }
-            for (i, h) in sizes.iter_mut().enumerate() {
-                *h = plan.step_size.at(step + i as u64);
+            if varying || step == 0 {
+                for (i, h) in sizes.iter_mut().enumerate() {
+                    *h = plan.step_size.at(step + i as u64);
+                }
             }
             for i in 0..n {
-                states[i * d..(i + 1) * d].copy_from_slice(&theta);
+                for c in 0..d {
+                    states[i * d + c] = theta[c];
+                }
                 let mut score = TargetScore {
                     target: self.target,
                     rows: &rows[i * batch_size..(i + 1) * batch_size],
@@ -410,11 +428,10 @@ impl<T: Target, I: Integrator, R: Record> Kernel for Job<'_, T, I, R> {
                 };
                 let xi = &noise[i * n_noise..(i + 1) * n_noise];
                 self.integrator
-                    .step(&mut theta, &mut score, sizes[i], xi, &mut scratch);
+                    .step(theta, &mut score, sizes[i], xi, &mut scratch);
             }
             let positive = self.target.positive_coordinates();
-            watch.inspect(&mut states[..n * d], d, positive, step, &mut theta);
-            let varying = matches!(plan.step_size, StepSize::Decreasing { .. });
+            watch.inspect(&mut states[..n * d], d, positive, step, theta);
             self.record.push(&Block {
                 first_step: step,
                 dim: d,

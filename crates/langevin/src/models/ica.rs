@@ -73,10 +73,16 @@ impl Ica {
         theta
     }
 
+    /// The number of signals, as a constant where the length of θ is one.
+    #[inline(always)]
+    fn signals<R>(&self, theta: &[R]) -> usize {
+        side(theta.len(), self.m)
+    }
+
     /// `out = −λ W + N W⁻ᵀ`: the part of the score that no datum enters.
     #[inline(always)]
     fn determinant_score<R: Real>(&self, theta: &[R], work: &mut [R], out: &mut [R]) {
-        let m = self.m;
+        let m = self.signals(theta);
         let n = self.rows.len() as f64;
         inverse(theta, m, work, out);
         // `out` holds W⁻¹ column by column; its transpose belongs at (row, col).
@@ -95,7 +101,7 @@ impl Ica {
     /// Adds −weight · tanh(½ y) xᵀ, y = W x, to `out`.
     #[inline(always)]
     fn subtract_tanh<R: Real>(&self, theta: &[R], x: &[R], out: &mut [R]) {
-        let m = self.m;
+        let m = self.signals(theta);
         for row in 0..m {
             let mut y = theta[row] * x[0];
             for col in 1..m {
@@ -110,6 +116,8 @@ impl Ica {
 }
 
 impl Posterior for Ica {
+    const COMMON_DIM: usize = 9;
+
     fn dim(&self) -> usize {
         self.m * self.m
     }
@@ -144,7 +152,7 @@ impl Posterior for Ica {
 
     #[inline(always)]
     fn score<R: Real>(&self, theta: &[R], scratch: &mut [R], out: &mut [R]) {
-        let m = self.m;
+        let m = self.signals(theta);
         self.determinant_score(theta, scratch, out);
         let x = &mut scratch[..m];
         for row in self.rows.iter() {
@@ -163,7 +171,7 @@ impl Posterior for Ica {
         scratch: &mut [L],
         out: &mut [L],
     ) {
-        let m = self.m;
+        let m = self.signals(theta);
         self.determinant_score(theta, scratch, out);
         let (x, sum) = scratch.split_at_mut(m);
         let sum = &mut sum[..m * m];
@@ -201,6 +209,18 @@ impl Posterior for Ica {
             shape: vec![self.m, self.m],
             column_major: true,
         }]
+    }
+}
+
+/// The side of a square matrix with `len` entries, known to be `m`: a constant for small ones once
+/// `len` is, so that loops unroll.
+#[inline(always)]
+fn side(len: usize, m: usize) -> usize {
+    match len {
+        1 => 1,
+        4 => 2,
+        9 => 3,
+        _ => m,
     }
 }
 
@@ -307,7 +327,7 @@ impl Metric for IcaNatural {
 
     #[inline(always)]
     fn prepare<R: Real>(&self, theta: &[R], scratch: &mut [R]) {
-        let m = self.m;
+        let m = side(theta.len(), self.m);
         let (p, factor) = scratch.split_at_mut(m * m);
         for i in 0..m {
             for j in 0..=i {
@@ -331,7 +351,7 @@ impl Metric for IcaNatural {
 
     #[inline(always)]
     fn apply<R: Real>(&self, _theta: &[R], scratch: &mut [R], v: &[R], out: &mut [R]) {
-        let m = self.m;
+        let m = side(v.len(), self.m);
         for col in 0..m {
             for row in 0..m {
                 let mut sum = v[row] * scratch[col];
@@ -346,7 +366,7 @@ impl Metric for IcaNatural {
     /// vec(Z Lᵀ) with P = LLᵀ; for P = WᵀW simply vec(Z W).
     #[inline(always)]
     fn sqrt_apply<R: Real>(&self, theta: &[R], scratch: &mut [R], xi: &[R], out: &mut [R]) {
-        let m = self.m;
+        let m = side(theta.len(), self.m);
         let factor = &scratch[m * m..];
         for col in 0..m {
             for row in 0..m {
@@ -379,7 +399,7 @@ impl Metric for IcaNatural {
         div_b: &mut [R],
         div_bj: &mut [R],
     ) {
-        let m = self.m;
+        let m = side(theta.len(), self.m);
         for i in 0..m * m {
             div_b[i] = theta[i] * (m as f64 + 1.0);
         }

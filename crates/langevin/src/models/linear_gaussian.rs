@@ -116,6 +116,8 @@ impl LinearGaussian {
 }
 
 impl Posterior for LinearGaussian {
+    const COMMON_DIM: usize = 3;
+
     fn dim(&self) -> usize {
         self.mean.len()
     }

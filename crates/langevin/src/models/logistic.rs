@@ -63,6 +63,8 @@ impl LogisticRegression {
 }
 
 impl Posterior for LogisticRegression {
+    const COMMON_DIM: usize = 20;
+
     fn dim(&self) -> usize {
         self.rows.width()
     }

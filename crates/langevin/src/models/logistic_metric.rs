@@ -68,7 +68,7 @@ impl LogisticFisher {
     /// `out = −G⁻¹ Σ λ'ₙ cₙ xₙ`, given the cₙ.
     #[inline(always)]
     fn weighted_pull<R: Real>(&self, slopes: &[R], c: &[R], inverse: &[R], out: &mut [R]) {
-        let d = self.features.width();
+        let d = out.len();
         // Sums for a few features at a time stay in registers.
         const TILE: usize = 8;
         let mut pull = [R::zero(); TILE];
@@ -111,7 +111,7 @@ impl Metric for LogisticFisher {
 
     #[inline(always)]
     fn prepare<R: Real>(&self, theta: &[R], scratch: &mut [R]) {
-        let d = self.features.width();
+        let d = theta.len();
         let parts = self.split(scratch);
         for (n, x) in self.features.iter().enumerate() {
             let mut a = theta[0] * x[0];
@@ -136,7 +136,7 @@ impl Metric for LogisticFisher {
 
     #[inline(always)]
     fn apply<R: Real>(&self, _theta: &[R], scratch: &mut [R], v: &[R], out: &mut [R]) {
-        let d = self.features.width();
+        let d = v.len();
         let inverse = self.split(scratch).inverse;
         for i in 0..d {
             let mut sum = if self.plus_identity { v[i] } else { R::zero() };
@@ -149,7 +149,7 @@ impl Metric for LogisticFisher {
 
     #[inline(always)]
     fn sqrt_apply<R: Real>(&self, _theta: &[R], scratch: &mut [R], xi: &[R], out: &mut [R]) {
-        let d = self.features.width();
+        let d = out.len();
         let factor = self.split(scratch).factor;
         out.copy_from_slice(&xi[..d]);
         solve_transposed(factor, d, out);
@@ -169,7 +169,7 @@ impl Metric for LogisticFisher {
         div_b: &mut [R],
         div_bj: &mut [R],
     ) {
-        let d = self.features.width();
+        let d = div_b.len();
         let parts = self.split(scratch);
         for i in 0..d {
             for k in 0..=i {

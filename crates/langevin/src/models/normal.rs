@@ -90,6 +90,8 @@ impl NormalParameters {
 }
 
 impl Posterior for NormalParameters {
+    const COMMON_DIM: usize = 2;
+
     fn dim(&self) -> usize {
         2
     }

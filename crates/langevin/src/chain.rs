@@ -539,10 +539,13 @@ impl Watch {
         theta: &mut [L],
     ) {
         // x·0 is NaN for every x that is not finite, and NaN stays in the sum.
-        let mut zero = L::zero();
-        for x in states.iter() {
-            zero = x.mul_add(L::zero(), zero);
+        let mut zeros = [L::zero(); 4];
+        for chunk in states.chunks(4) {
+            for (x, zero) in chunk.iter().zip(&mut zeros) {
+                *zero = x.mul_add(L::zero(), *zero);
+            }
         }
+        let zero = (zeros[0] + zeros[1]) + (zeros[2] + zeros[3]);
         let mut good = zero.all_finite() || self.only_stopped_are_bad(zero);
         for &i in positive {
             let mut smallest = L::of(f64::INFINITY);

@@ -5,7 +5,7 @@
 //! fixed number of words, whatever their values: there is no rejection, hence no branch and no
 //! chain that waits for another.
 
-use crate::real::{BitLanes, Lanes, Word, math};
+use crate::real::{BitLanes, Isa, Kernel, Lanes, Word, math};
 
 /// What a stream is used for; streams of different purposes are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,28 +134,81 @@ impl<L: Lanes> Rng<L> {
     /// deviations with full relative precision.
     #[inline(always)]
     pub fn fill_normals(&mut self, out: &mut [L]) {
+        if L::WIDTH == 1 && out.len() >= SINGLE_CHAIN_BLOCK {
+            return self.fill_normals_of_one_chain(out);
+        }
         let mut pairs = out.chunks_exact_mut(2);
         for pair in &mut pairs {
-            let (a, b) = self.normal_pair();
-            pair[0] = a;
-            pair[1] = b;
+            let (radius, angle) = (self.next_word(), self.next_word());
+            (pair[0], pair[1]) = box_muller(radius, angle);
         }
         if let [last] = pairs.into_remainder() {
-            *last = self.normal_pair().0;
+            let (radius, angle) = (self.next_word(), self.next_word());
+            *last = box_muller(radius, angle).0;
         }
     }
 
-    #[inline(always)]
-    fn normal_pair(&mut self) -> (L, L) {
-        let radius = (math::ln_normal(unit_open::<L>(self.next_word())) * -2.0).sqrt();
-        let angle = self.next_word();
-        // The high bits place the angle within a quarter turn, the low two choose the quarter.
-        let one = L::Bits::of(1.0_f64.to_bits());
-        let within = L::from_bits((angle >> 12) | one) - 1.5;
-        let (sin, cos) = math::sin_cos_quarter(within);
-        let (sin, cos) = math::turn(angle, sin, cos);
-        (radius * cos, radius * sin)
+    /// A chain that is alone draws its words one by one, but transforms many of them at once.
+    #[inline(never)]
+    fn fill_normals_of_one_chain(&mut self, out: &mut [L]) {
+        let isa = Isa::detect();
+        for block in out.chunks_mut(SINGLE_CHAIN_BLOCK) {
+            let mut words = Words {
+                radii: [0; SINGLE_CHAIN_BLOCK / 2],
+                angles: [0; SINGLE_CHAIN_BLOCK / 2],
+            };
+            for i in 0..block.len().div_ceil(2) {
+                self.next_word().store(&mut words.radii[i..]);
+                self.next_word().store(&mut words.angles[i..]);
+            }
+            let (first, second) = isa.run(isa.width(), words);
+            for (i, pair) in block.chunks_mut(2).enumerate() {
+                pair[0] = L::load(&first[i..]);
+                if let Some(other) = pair.get_mut(1) {
+                    *other = L::load(&second[i..]);
+                }
+            }
+        }
     }
+}
+
+/// Normal numbers that a single chain transforms at once.
+const SINGLE_CHAIN_BLOCK: usize = 64;
+
+/// Words of one chain that are to become normal numbers.
+struct Words {
+    radii: [u64; SINGLE_CHAIN_BLOCK / 2],
+    angles: [u64; SINGLE_CHAIN_BLOCK / 2],
+}
+
+impl Kernel for Words {
+    type Output = ([f64; SINGLE_CHAIN_BLOCK / 2], [f64; SINGLE_CHAIN_BLOCK / 2]);
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> Self::Output {
+        let mut first = [0.0; SINGLE_CHAIN_BLOCK / 2];
+        let mut second = first;
+        for i in (0..first.len()).step_by(L::WIDTH) {
+            let radius = L::Bits::load(&self.radii[i..]);
+            let angle = L::Bits::load(&self.angles[i..]);
+            let (a, b) = box_muller::<L>(radius, angle);
+            a.store(&mut first[i..]);
+            b.store(&mut second[i..]);
+        }
+        (first, second)
+    }
+}
+
+/// Two independent normal numbers from two random words (Box and Muller, 1958).
+#[inline(always)]
+fn box_muller<L: Lanes>(radius: L::Bits, angle: L::Bits) -> (L, L) {
+    let radius = (math::ln_normal(unit_open::<L>(radius)) * -2.0).sqrt();
+    // The high bits place the angle within a quarter turn, the low two choose the quarter.
+    let one = L::Bits::of(1.0_f64.to_bits());
+    let within = L::from_bits((angle >> 12) | one) - 1.5;
+    let (sin, cos) = math::sin_cos_quarter(within);
+    let (sin, cos) = math::turn(angle, sin, cos);
+    (radius * cos, radius * sin)
 }
 
 /// A uniform number (k + ½)/2⁵² in (0, 1) from the high bits of a word.

@@ -235,8 +235,8 @@ impl Rows {
         }
         for chunk in out.chunks_mut(4) {
             let four = L::gather_four(&self.data, start);
-            for c in 0..chunk.len() {
-                chunk[c] = four[c];
+            for (out, x) in chunk.iter_mut().zip(four) {
+                *out = x;
             }
             start = start + L::Bits::of(4);
         }

@@ -1,0 +1,181 @@
+//! The commands of the program: arguments, exit codes and what goes where.
+
+mod compare;
+mod diagnose;
+mod ksd;
+mod list;
+mod sample;
+mod summary;
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context as _;
+use clap::{Args, Parser, Subcommand};
+use serde_json::Value;
+
+use crate::execute::{ExecuteError, Settings};
+use crate::output::Folder;
+use crate::units::UnitCache;
+
+/// `out/NAME` for the run file `NAME.toml`.
+fn out_for(run_file: &Path) -> PathBuf {
+    Path::new("out").join(run_file.file_stem().unwrap_or_default())
+}
+
+/// A folder of this name beside a file or a store.
+fn beside(path: &Path, name: &str) -> PathBuf {
+    path.parent().unwrap_or(Path::new("")).join(name)
+}
+
+/// Ran, but outside tolerance.
+const OUTSIDE_TOLERANCE: u8 = 1;
+/// Bad input or failure.
+const FAILURE: u8 = 2;
+/// Stopped by Ctrl-C, by the custom of shells.
+const INTERRUPTED: u8 = 130;
+
+/// Set by Ctrl-C.
+static CANCEL: AtomicBool = AtomicBool::new(false);
+
+/// Langevin samplers with a Riemannian metric and a geometry-informed irreversible field.
+#[derive(Debug, Parser)]
+#[command(
+    name = "langevin",
+    version,
+    after_help = "Example:\n  langevin compare experiments/normal.toml --out out/normal\n\n\
+                  Exit codes: 0 done, 1 ran but outside tolerance, 2 bad input or failure, \
+                  130 interrupted."
+)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(Clone, Debug, Args)]
+pub struct Global {
+    /// Number of threads; all cores if not given. Results do not depend on it.
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Seed of the chains, in place of that of the run file.
+    #[arg(long, global = true, value_name = "N")]
+    seed: Option<u64>,
+    /// Output folder; out/NAME for NAME.toml, and beside the draws for diagnose and ksd, if not given.
+    #[arg(long, global = true, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Write results as JSON to the standard output, and nothing else there.
+    #[arg(long, global = true)]
+    json: bool,
+    /// Write nothing but errors (and JSON, if asked for).
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    /// Forget finished work of earlier runs and start over.
+    #[arg(long, global = true)]
+    fresh: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Sample one target with one dynamics: draws on disk and a summary.
+    Sample(sample::Arguments),
+    /// Run several dynamics on one target side by side: tables, figures and a report.
+    Compare(compare::Arguments),
+    /// Summary, R-hat, effective sample sizes, trace and rank figures of a store of draws.
+    Diagnose(diagnose::Arguments),
+    /// Kernel Stein discrepancy of draws in a CSV file or a store.
+    Ksd(ksd::Arguments),
+    /// Names of models, metrics, skew matrices, dynamics, observables and experiments.
+    List(list::Arguments),
+}
+
+/// What a command leaves for the terminal.
+pub struct Done {
+    /// For people.
+    pub text: String,
+    /// For machines.
+    pub json: Value,
+    /// Whether the results are within tolerance.
+    pub good: bool,
+}
+
+/// Runs the program with the arguments of the process.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let global = &cli.global;
+    match run(&cli) {
+        Ok(done) => {
+            let text = match (global.json, global.quiet) {
+                (true, _) => format!("{:#}\n", done.json),
+                (false, true) => String::new(),
+                (false, false) => done.text,
+            };
+            // Whoever closed the pipe has read enough.
+            std::io::stdout().write_all(text.as_bytes()).ok();
+            match done.good {
+                true => ExitCode::SUCCESS,
+                false => ExitCode::from(OUTSIDE_TOLERANCE),
+            }
+        }
+        Err(error) => {
+            let interrupted = matches!(
+                error.downcast_ref::<ExecuteError>(),
+                Some(ExecuteError::Interrupted)
+            );
+            let text = format!("{error:#}").replace('\n', " ");
+            match interrupted {
+                true => eprintln!("{text}"),
+                false => eprintln!("error: {text}"),
+            }
+            ExitCode::from(if interrupted { INTERRUPTED } else { FAILURE })
+        }
+    }
+}
+
+fn run(cli: &Cli) -> anyhow::Result<Done> {
+    let global = &cli.global;
+    ctrlc::set_handler(|| {
+        // Whoever asks twice does not want to wait for units.
+        if CANCEL.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+    })
+    .context("cannot watch for Ctrl-C")?;
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(global.n_threads())
+        .build_global()
+        .context("cannot start threads")?;
+    match &cli.command {
+        Command::Sample(arguments) => sample::run(arguments, global),
+        Command::Compare(arguments) => compare::run(arguments, global),
+        Command::Diagnose(arguments) => diagnose::run(arguments, global),
+        Command::Ksd(arguments) => ksd::run(arguments, global),
+        Command::List(arguments) => list::run(arguments),
+    }
+}
+
+impl Global {
+    fn n_threads(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.map_or_else(cores, usize::from)
+    }
+
+    /// The output folder, ready for about `bytes`: the one given, or `default`.
+    fn folder(&self, default: PathBuf, bytes: u64) -> anyhow::Result<Folder> {
+        let path = self.out.clone().unwrap_or(default);
+        Ok(Folder::prepare(path, bytes)?)
+    }
+
+    fn settings<'a>(&self, cache: &'a UnitCache) -> Settings<'a> {
+        Settings {
+            cache,
+            threads: self.n_threads(),
+            quiet: self.quiet || !std::io::stderr().is_terminal(),
+            cancel: &CANCEL,
+        }
+    }
+}

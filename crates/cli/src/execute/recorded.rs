@@ -1,0 +1,63 @@
+//! What all units of a task recorded, chain by chain.
+
+use super::task::Unit;
+use super::unit::UnitResult;
+
+/// What one chain recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chain {
+    /// Its number.
+    pub number: u64,
+    /// Its first bad state, if it diverged.
+    pub diverged: Option<u64>,
+    /// Sums `[observable][segment]`, states one after the other, or discrepancies.
+    pub values: Vec<f64>,
+}
+
+/// What a task recorded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recorded {
+    /// All chains in order.
+    pub chains: Vec<Chain>,
+    /// Time of one thread that the steps took.
+    pub seconds: f64,
+    /// Number of steps of all chains.
+    pub chain_steps: u64,
+}
+
+impl Recorded {
+    pub(super) fn add(&mut self, unit: &Unit, n_steps: u64, result: UnitResult) {
+        let diverged = |number| {
+            let found = result
+                .divergences
+                .iter()
+                .find(|(chain, _)| *chain == number);
+            found.map(|(_, step)| *step)
+        };
+        for (i, values) in result.chains.into_iter().enumerate() {
+            let number = unit.first + i as u64;
+            self.chains.push(Chain {
+                number,
+                diverged: diverged(number),
+                values,
+            });
+        }
+        self.seconds += result.seconds;
+        self.chain_steps += n_steps * unit.n as u64;
+    }
+
+    /// The chains that did not diverge.
+    pub fn healthy(&self) -> impl Iterator<Item = &Chain> {
+        self.chains.iter().filter(|chain| chain.diverged.is_none())
+    }
+
+    /// Number of chains that diverged.
+    pub fn n_diverged(&self) -> usize {
+        self.chains.len() - self.healthy().count()
+    }
+
+    /// Seconds of one thread per step of one chain.
+    pub fn seconds_per_step(&self) -> f64 {
+        self.seconds / self.chain_steps as f64
+    }
+}

@@ -1,0 +1,14 @@
+//! The parts of the program `langevin`, as a library that its tests and examples can use.
+
+pub mod commands;
+pub mod compare;
+pub mod csv_data;
+pub mod exact;
+pub mod execute;
+pub mod figure;
+pub mod output;
+pub mod report;
+pub mod run_file;
+pub mod store;
+pub mod terminal;
+pub mod units;

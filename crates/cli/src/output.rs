@@ -1,0 +1,176 @@
+//! The output folder: checked before work starts, every file in it whole or not there.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::figure::{Figure, PngError};
+use crate::report::{Report, Table};
+use crate::units::{UnitCache, UnitError};
+
+/// Width of images in pixels: 17 cm at 300 dpi.
+const PNG_WIDTH: u32 = 2008;
+/// A folder that takes a file of this size takes a unit.
+const PROBE: usize = 64 * 1024;
+
+/// What can go wrong with the output folder.
+#[derive(Debug, Error)]
+pub enum OutputError {
+    /// The operating system refused to do something with a file or folder.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The reason given by the operating system.
+        source: io::Error,
+    },
+    /// The disk is too small.
+    #[error(
+        "{} has {available} MB left, but the results need about {needed} MB",
+        path.display()
+    )]
+    NoSpace {
+        /// The output folder.
+        path: PathBuf,
+        /// Megabytes that are free.
+        available: u64,
+        /// Megabytes that the results take.
+        needed: u64,
+    },
+    /// The folder of units cannot be used.
+    #[error(transparent)]
+    Units(#[from] UnitError),
+    /// A figure cannot be drawn.
+    #[error("figure {id}: {source}")]
+    Figure {
+        /// Id of the figure.
+        id: String,
+        /// Why.
+        source: PngError,
+    },
+}
+
+fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> OutputError {
+    let path = path.to_path_buf();
+    move |source| OutputError::Io {
+        action,
+        path,
+        source,
+    }
+}
+
+/// A folder that results can be written to.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Creates the folder where it is missing, and makes sure that about `bytes` can be written.
+    pub fn prepare(path: impl Into<PathBuf>, bytes: u64) -> Result<Self, OutputError> {
+        let path = path.into();
+        fs::create_dir_all(&path).map_err(failed("create the output folder", &path))?;
+        let probe = || -> io::Result<()> {
+            let mut file = tempfile::NamedTempFile::new_in(&path)?;
+            file.write_all(&[0; PROBE])?;
+            file.as_file().sync_all()
+        };
+        probe().map_err(failed("write to the output folder", &path))?;
+        if let Some(free) = free_bytes(&path)
+            && free < bytes
+        {
+            return Err(OutputError::NoSpace {
+                path,
+                available: free / 1_000_000,
+                needed: bytes.div_ceil(1_000_000),
+            });
+        }
+        Ok(Folder { path })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The finished units of earlier runs; none if `fresh`.
+    pub fn units(&self, fresh: bool) -> Result<UnitCache, OutputError> {
+        let cache = UnitCache::open(self.path.join("units"))?;
+        if fresh {
+            cache.clear()?;
+        }
+        Ok(cache)
+    }
+
+    /// Writes a file as a whole or not at all.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, OutputError> {
+        let path = self.path.join(name);
+        let parent = path.parent().unwrap_or(&self.path).to_path_buf();
+        let put = || -> io::Result<()> {
+            fs::create_dir_all(&parent)?;
+            let mut builder = tempfile::Builder::new();
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::PermissionsExt;
+                builder.permissions(fs::Permissions::from_mode(0o666)); // less the umask
+            }
+            let mut file = builder.prefix(".writing-").tempfile_in(&parent)?;
+            file.write_all(bytes)?;
+            file.as_file().sync_all()?;
+            file.persist(&path).map_err(|e| e.error)?;
+            Ok(())
+        };
+        put().map_err(failed("write", &path))?;
+        Ok(path)
+    }
+
+    /// Writes JSON with a line break at its end.
+    pub fn write_json(&self, name: &str, value: &serde_json::Value) -> Result<(), OutputError> {
+        let text = format!("{value:#}\n");
+        self.write(name, text.as_bytes())?;
+        Ok(())
+    }
+
+    /// Writes `tables/*.csv`, `figures/*.svg|png` and `report.html`.
+    pub fn write_report(
+        &self,
+        report: &Report,
+        figures: &[Figure],
+        long_tables: &[Table],
+    ) -> Result<(), OutputError> {
+        for table in report.tables().chain(long_tables) {
+            let name = format!("tables/{}.csv", table.id);
+            self.write(&name, table.to_csv().as_bytes())?;
+        }
+        for figure in figures {
+            let id = figure.id.clone();
+            self.write(&format!("figures/{id}.svg"), figure.to_svg().as_bytes())?;
+            let png = figure.to_png(PNG_WIDTH);
+            let png = png.map_err(|source| OutputError::Figure {
+                id: id.clone(),
+                source,
+            })?;
+            self.write(&format!("figures/{id}.png"), &png)?;
+        }
+        self.write("report.html", report.to_html().as_bytes())?;
+        Ok(())
+    }
+}
+
+/// Free space, where the platform says.
+fn free_bytes(path: &Path) -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    {
+        let stat = rustix::fs::statvfs(path).ok()?;
+        Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = path;
+        None
+    }
+}

@@ -1,0 +1,264 @@
+//! From `[target.data]` to rows of numbers: inline, generated from a seed, or from a CSV file.
+
+use langevin::rng::{Rng, Stream};
+use nalgebra::DMatrix;
+
+use super::source::{AtPlace, Place, Result};
+use super::typed::{CsvFile, Data, Generate};
+use crate::csv_data::{RowFilter, Selection, Table};
+
+/// Data of a model: rows of numbers, perhaps with names of the columns and labels of the rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rows {
+    /// The numbers, row by row.
+    pub values: Vec<f64>,
+    /// Numbers in a row.
+    pub width: usize,
+    /// Names of the columns, where they have any.
+    pub columns: Option<Vec<String>>,
+    /// A label for each row.
+    pub labels: Option<Vec<f64>>,
+}
+
+/// What the model wants of its data.
+pub struct Wanted<'a> {
+    /// Name of the model.
+    pub model: &'static str,
+    /// Whether every row needs a label.
+    pub labels: bool,
+    /// Covariance of the data of the linear Gaussian model, where its size is known already.
+    pub covariance: &'a dyn Fn(usize) -> Result<DMatrix<f64>>,
+    /// Where `[target.data]` is.
+    pub place: &'a Place,
+}
+
+/// Numbers of independent streams: the data themselves, and what they are made with.
+const DATA: u64 = 0;
+const MADE_WITH: u64 = 1;
+
+/// Takes or makes the data.
+pub fn rows(data: &Data, wanted: &Wanted) -> Result<Rows> {
+    match data {
+        Data::Values { rows, labels } => {
+            let found = Rows {
+                values: rows.value.concat(),
+                width: rows.value.first().map_or(0, Vec::len),
+                columns: None,
+                labels: labels.as_ref().map(|l| l.value.clone()),
+            };
+            check_labels(found, wanted, "`labels` with one 0 or 1 for each row")
+        }
+        Data::File(file) => {
+            let found = read_csv(file)?;
+            check_labels(found, wanted, "`label`, the name of the column of labels")
+        }
+        Data::Generate(how) => match wanted.model {
+            "normal" => normal(how),
+            "linear-gaussian" => linear_gaussian(how, wanted),
+            "logistic" => logistic(how, wanted.place),
+            _ => ica(how, wanted.place),
+        },
+    }
+}
+
+fn check_labels(found: Rows, wanted: &Wanted, expected: &str) -> Result<Rows> {
+    let model = wanted.model;
+    match (&found.labels, wanted.labels) {
+        (None, true) => wanted
+            .place
+            .refuse(format!("the model {model:?} needs {expected}")),
+        (Some(_), false) => wanted
+            .place
+            .refuse(format!("the model {model:?} has no labels")),
+        _ => Ok(found),
+    }
+}
+
+fn read_csv(typed: &CsvFile) -> Result<Rows> {
+    let place = &typed.file.place;
+    let path = place.source().relative(&typed.file.value);
+    let columns = match &typed.columns {
+        Some(columns) => columns.clone(),
+        None => {
+            // All columns but those with another purpose; the filter's column may hold text.
+            let header = csv_header(&path).at(place)?;
+            let label = typed.label.as_ref().map(|l| &l.value);
+            let filter = typed.filter.as_ref().map(|f| &f.0);
+            let other = |name: &&String| Some(*name) != label && Some(*name) != filter;
+            header.iter().filter(other).cloned().collect()
+        }
+    };
+    let mut selected = columns.clone();
+    selected.extend(typed.label.as_ref().map(|l| l.value.clone()));
+    let selection = Selection {
+        columns: Some(selected),
+        z_score: match typed.standardize {
+            true => columns.clone(),
+            false => vec![],
+        },
+        filter: typed
+            .filter
+            .clone()
+            .map(|(column, value)| RowFilter { column, value }),
+    };
+    let table = Table::read(&path, &selection).at(place)?;
+    let width = columns.len();
+    let cells = table.values().chunks_exact(table.n_columns());
+    let labels = cells.clone().map(|row| row[row.len() - 1]).collect();
+    Ok(Rows {
+        values: cells.flat_map(|row| &row[..width]).copied().collect(),
+        width,
+        columns: Some(columns),
+        labels: typed.label.as_ref().map(|_| labels),
+    })
+}
+
+/// The names in the first row of a CSV file.
+pub(crate) fn csv_header(path: &std::path::Path) -> std::result::Result<Vec<String>, String> {
+    let fail = |e: csv::Error| format!("{}: cannot be read: {e}", path.display());
+    let mut reader = csv::ReaderBuilder::new()
+        .trim(csv::Trim::All)
+        .from_path(path)
+        .map_err(fail)?;
+    let header = reader.headers().map_err(fail)?;
+    Ok(header.iter().map(String::from).collect())
+}
+
+fn plain(values: Vec<f64>, width: usize) -> Rows {
+    Rows {
+        values,
+        width,
+        columns: None,
+        labels: None,
+    }
+}
+
+fn normals(rng: &mut Rng<f64>, n: usize) -> Vec<f64> {
+    (0..n).map(|_| rng.normal()).collect()
+}
+
+/// N(mean, sd²).
+fn normal(how: &Generate) -> Result<Rows> {
+    let mean = how.mean.as_ref().map_or(0.0, |m| m.value[0]);
+    let sd = how.sd.as_ref().map_or(1.0, |s| s.value);
+    let mut rng = Rng::new(how.seed, DATA, Stream::Setup);
+    let z = normals(&mut rng, how.n.value as usize);
+    Ok(plain(z.iter().map(|z| mean + sd * z).collect(), 1))
+}
+
+/// N(mean, Γ_X⁻¹).
+fn linear_gaussian(how: &Generate, wanted: &Wanted) -> Result<Rows> {
+    let typed = how.mean.as_ref().map(|m| m.value.len()).filter(|n| *n > 1);
+    let dim = how.dim.as_ref().map(|d| d.value as usize).or(typed);
+    let covariance = (wanted.covariance)(dim.unwrap_or(0))?;
+    let dim = covariance.nrows();
+    let mean = spread(how.mean.as_ref().map(|m| m.value.as_slice()), dim, 0.0);
+    let Some(mean) = mean else {
+        return wanted
+            .place
+            .refuse(format!("`mean` must be a number or a list of {dim}"));
+    };
+    // A factor exists, since the covariance is the inverse of a positive definite matrix.
+    let Some(factor) = covariance.cholesky() else {
+        return wanted
+            .place
+            .refuse("the noise precision is not positive definite");
+    };
+    let mut rng = Rng::new(how.seed, DATA, Stream::Setup);
+    let mut values = vec![];
+    for _ in 0..how.n.value {
+        let x = factor.l() * DMatrix::from_vec(dim, 1, normals(&mut rng, dim));
+        values.extend(x.iter().zip(&mean).map(|(x, m)| x + m));
+    }
+    Ok(plain(values, dim))
+}
+
+/// One number for all coordinates, or one for each.
+fn spread(typed: Option<&[f64]>, dim: usize, default: f64) -> Option<Vec<f64>> {
+    match typed {
+        None => Some(vec![default; dim]),
+        Some([x]) => Some(vec![*x; dim]),
+        Some(list) => (list.len() == dim).then(|| list.to_vec()),
+    }
+}
+
+/// Standard normal features; a label is 1 with probability logistic(x·w).
+fn logistic(how: &Generate, place: &Place) -> Result<Rows> {
+    let mut setup = Rng::new(how.seed, MADE_WITH, Stream::Setup);
+    let weights = match (&how.weights, &how.dim) {
+        (Some(weights), None) => weights.value.clone(),
+        (None, Some(dim)) => normals(&mut setup, dim.value as usize),
+        (Some(w), Some(dim)) if w.value.len() as u64 == dim.value => w.value.clone(),
+        (Some(w), Some(dim)) => {
+            let (n, dim) = (w.value.len(), dim.value);
+            return w.place.refuse(format!("{n} weights, but `dim` is {dim}"));
+        }
+        (None, None) => return place.refuse("generated data need `dim` or `weights`"),
+    };
+    let mut rng = Rng::new(how.seed, DATA, Stream::Setup);
+    let (mut values, mut labels) = (vec![], vec![]);
+    for _ in 0..how.n.value {
+        let x = normals(&mut rng, weights.len());
+        let score: f64 = x.iter().zip(&weights).map(|(x, w)| x * w).sum();
+        labels.push(f64::from(rng.uniform() < 1.0 / (1.0 + (-score).exp())));
+        values.extend(x);
+    }
+    Ok(Rows {
+        labels: Some(labels),
+        ..plain(values, weights.len())
+    })
+}
+
+/// Independent signals of the given laws, mixed by a random orthogonal matrix.
+fn ica(how: &Generate, place: &Place) -> Result<Rows> {
+    let Some(signals) = &how.signals else {
+        return place
+            .refuse("generated data need `signals`, a list of \"laplace\" or \"logistic\"");
+    };
+    let m = signals.value.len();
+    let mixing = random_orthogonal(m, how.seed);
+    let mut rng = Rng::new(how.seed, DATA, Stream::Setup);
+    let mut values = vec![];
+    for _ in 0..how.n.value {
+        let draw = |law: &&str| {
+            let u = rng.uniform();
+            match *law {
+                // Inverses of the distribution functions.
+                "laplace" if u < 0.5 => (2.0 * u).ln(),
+                "laplace" => -(2.0 * (1.0 - u)).ln(),
+                _ => (u / (1.0 - u)).ln(),
+            }
+        };
+        let s = DMatrix::from_vec(m, 1, signals.value.iter().map(draw).collect());
+        values.extend((&mixing * s).iter());
+    }
+    Ok(plain(values, m))
+}
+
+/// A random orthogonal matrix: Q of the QR factors of a matrix of standard normal numbers, with
+/// the signs that make its law uniform (Mezzadri 2007).
+pub fn random_orthogonal(dim: usize, seed: u64) -> DMatrix<f64> {
+    let mut rng = Rng::new(seed, MADE_WITH, Stream::Setup);
+    let gaussian = DMatrix::from_row_slice(dim, dim, &normals(&mut rng, dim * dim));
+    let qr = gaussian.qr();
+    let (mut q, r) = (qr.q(), qr.r());
+    for i in 0..dim {
+        if r[(i, i)] < 0.0 {
+            q.column_mut(i).neg_mut();
+        }
+    }
+    q
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_orthogonal_matrices_are_orthogonal_and_keyed_by_the_seed() {
+        let q = random_orthogonal(4, 7);
+        assert!((q.tr_mul(&q) - DMatrix::identity(4, 4)).amax() < 1e-14);
+        assert_eq!(q, random_orthogonal(4, 7));
+        assert!((q - random_orthogonal(4, 8)).amax() > 0.1);
+    }
+}

@@ -1,0 +1,342 @@
+//! From `[measure]` to what is recorded of every chain.
+
+use langevin::record::Observable;
+use langevin::stat::batch_means::DEFAULT_BATCHES;
+use langevin::stat::ksd::Kernel;
+use langevin::stat::running::log_spaced;
+use langevin::theory;
+use nalgebra::{DMatrix, DVector};
+
+use super::arm::Arm;
+use super::reader::nearest;
+use super::source::{At, AtPlace, Result};
+use super::target::Target;
+use super::typed;
+
+/// Checkpoints of running averages in a factor of ten, unless the run file says otherwise.
+const CHECKPOINTS_PER_DECADE: u64 = 10;
+/// Names of observables that are not coordinates.
+pub const OBSERVABLES: [(&str, &str); 3] = [
+    ("sum", "φ₁ = Σ θᵢ"),
+    ("sum_of_squares", "φ₂ = Σ θᵢ²"),
+    ("square_of_sum", "φ₃ = (Σ θᵢ)²"),
+];
+
+/// An observable with its name.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// As typed in the run file.
+    pub name: String,
+    /// For the recorder.
+    pub observable: Observable,
+    /// For exact answers.
+    pub exact: theory::Observable,
+}
+
+impl Named {
+    /// How it is written in tables and figures.
+    pub fn symbol(&self) -> String {
+        let known = OBSERVABLES.iter().find(|(name, _)| *name == self.name);
+        known.map_or_else(|| self.name.clone(), |(_, symbol)| (*symbol).into())
+    }
+}
+
+/// What averages are compared with.
+#[derive(Clone, Debug)]
+pub enum Truth {
+    /// Nothing: only variances are shown.
+    None,
+    /// The exact expectations.
+    Exact(Vec<f64>),
+    /// A number for each observable, where there is one.
+    Numbers(Vec<Option<f64>>),
+    /// The averages of a long run with exact gradients.
+    Reference(Box<Reference>),
+}
+
+/// A long run that stands for the truth.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    /// The dynamics, with its own step size and exact gradients.
+    pub arm: Arm,
+    /// Number of chains.
+    pub n_chains: usize,
+    /// Number of states.
+    pub n_steps: u64,
+    /// States to leave out.
+    pub burn_in: u64,
+}
+
+/// Kernel Stein discrepancy of the first states of some chains.
+#[derive(Clone, Copy, Debug)]
+pub struct Ksd {
+    /// Number of points.
+    pub points: usize,
+    /// Number of chains.
+    pub n_chains: usize,
+    /// Distance between points, in steps.
+    pub thin: u64,
+    /// Number of the first state.
+    pub burn_in: u64,
+    /// The kernel.
+    pub kernel: Kernel,
+}
+
+/// Paths to show.
+#[derive(Clone, Debug)]
+pub struct Trajectories {
+    /// Number of chains.
+    pub n_chains: usize,
+    /// Number of states.
+    pub n_steps: u64,
+    /// Distance between states that are kept.
+    pub thin: u64,
+    /// Coordinates to draw: name and place in θ.
+    pub coordinates: Vec<(String, usize)>,
+}
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub struct Measure {
+    /// Observables.
+    pub observables: Vec<Named>,
+    /// Number of batches of batch means.
+    pub n_batches: usize,
+    /// Length of a batch, in steps.
+    pub batch_steps: u64,
+    /// Number of the first state of running averages.
+    pub origin: u64,
+    /// Numbers of states from there on at which running averages are kept.
+    pub checkpoints: Vec<u64>,
+    /// What averages are compared with.
+    pub truth: Truth,
+    /// Kernel Stein discrepancy.
+    pub ksd: Option<Ksd>,
+    /// Paths to show.
+    pub trajectories: Option<Trajectories>,
+    /// Whether exact answers are computed where there are any.
+    pub theory: bool,
+}
+
+impl Measure {
+    /// Checks everything against the model and the run.
+    pub fn new(
+        typed: &typed::Measure,
+        run: &typed::Run,
+        target: &Target,
+        arms: &[Arm],
+    ) -> Result<Self> {
+        let observables = match &typed.observables {
+            Some(names) => {
+                let list: Result<Vec<_>> =
+                    names.value.iter().map(|name| named(name, target)).collect();
+                let list = list?;
+                if list.is_empty() {
+                    return names.place.refuse("at least one observable is needed");
+                }
+                list
+            }
+            None => ["sum", "sum_of_squares"]
+                .map(|name| simple(name, target.model.dim()))
+                .into_iter()
+                .flatten()
+                .collect(),
+        };
+        let (steps, burn_in) = (run.steps.value, run.burn_in.value);
+        if burn_in >= steps {
+            return run.burn_in.place.refuse(format!(
+                "burn_in must be below steps = {steps}, but is {burn_in}"
+            ));
+        }
+        let n_batches = typed.n_batches.as_ref();
+        let place = n_batches.map_or(&run.steps.place, |n| &n.place);
+        let n_batches = n_batches.map_or(DEFAULT_BATCHES as u64, |n| n.value);
+        if n_batches < 2 || n_batches > steps - burn_in {
+            return place.refuse(format!(
+                "{n_batches} batches of the {} states after burn-in: from 2 to that many are possible",
+                steps - burn_in
+            ));
+        }
+        let per_decade = typed.checkpoints_per_decade.as_ref();
+        let per_decade = per_decade.map_or(CHECKPOINTS_PER_DECADE, |n| n.value);
+        let origin = match typed.running_from {
+            Some("burn-in") => burn_in,
+            _ => 0,
+        };
+        let counted = (steps - origin) as usize;
+        let checkpoints = log_spaced(counted, per_decade as usize).at(&run.steps.place)?;
+        Ok(Measure {
+            truth: truth(typed, &observables, target, arms)?,
+            observables,
+            n_batches: n_batches as usize,
+            batch_steps: (steps - burn_in) / n_batches,
+            origin,
+            checkpoints: checkpoints.into_iter().map(|k| k as u64).collect(),
+            ksd: typed.ksd.as_ref().map(ksd).transpose()?,
+            trajectories: match &typed.trajectories {
+                Some(typed) => Some(trajectories(typed, target)?),
+                None => None,
+            },
+            theory: typed.theory.unwrap_or(true),
+        })
+    }
+}
+
+fn simple(name: &str, dim: usize) -> Option<Named> {
+    use theory::Observable as Exact;
+    let (observable, exact) = match name {
+        "sum" => (Observable::Sum, Exact::sum(dim)),
+        "sum_of_squares" => (Observable::SumOfSquares, Exact::sum_of_squares(dim)),
+        "square_of_sum" => (Observable::SquareOfSum, Exact::square_of_sum(dim)),
+        _ => return None,
+    };
+    Some(Named {
+        name: name.into(),
+        observable,
+        exact,
+    })
+}
+
+fn named(name: &At<String>, target: &Target) -> Result<Named> {
+    let dim = target.model.dim();
+    if let Some(found) = simple(&name.value, dim) {
+        return Ok(found);
+    }
+    let i = coordinate(name, &name.value, target, true)?;
+    let mut linear = DVector::zeros(dim);
+    linear[i] = 1.0;
+    let exact = theory::Observable::new(linear, DMatrix::zeros(dim, dim)).at(&name.place)?;
+    Ok(Named {
+        name: name.value.clone(),
+        observable: Observable::Coordinate(i),
+        exact,
+    })
+}
+
+/// The coordinate of θ with a name, or a refusal that says which names there are.
+fn coordinate<T>(at: &At<T>, name: &str, target: &Target, observable: bool) -> Result<usize> {
+    if let Some(i) = target.coordinate(name) {
+        return Ok(i);
+    }
+    let labels = target.labels();
+    let simple = OBSERVABLES.iter().map(|(name, _)| *name);
+    let known: Vec<&str> = simple
+        .filter(|_| observable)
+        .chain(labels.iter().map(String::as_str))
+        .collect();
+    let kind = if observable {
+        "observable"
+    } else {
+        "coordinate"
+    };
+    let hint = match nearest(name, known.iter().copied()) {
+        Some(word) => format!("did you mean {word:?}?"),
+        None => format!("expected one of {}", known.join("; ")),
+    };
+    at.place
+        .refuse(format!("there is no {kind} {name:?}; {hint}"))
+}
+
+fn truth(
+    typed: &typed::Measure,
+    observables: &[Named],
+    target: &Target,
+    arms: &[Arm],
+) -> Result<Truth> {
+    let expectation = |o: &Named| crate::exact::expectation(&target.model, &o.exact);
+    let exact: Option<langevin::Result<Vec<f64>>> = observables.iter().map(expectation).collect();
+    let Some(At { value, place }) = &typed.truth else {
+        // Few data can leave a moment infinite; nobody has asked for it.
+        return Ok(exact.and_then(|e| e.ok()).map_or(Truth::None, Truth::Exact));
+    };
+    match value {
+        typed::Truth::None => Ok(Truth::None),
+        typed::Truth::Exact => match exact {
+            Some(values) => Ok(Truth::Exact(values.at(place)?)),
+            None => place.refuse(format!(
+                "the model {:?} has no exact expectations; give numbers or a reference run",
+                target.model.name()
+            )),
+        },
+        typed::Truth::Numbers(numbers) => {
+            let mut known = vec![None; observables.len()];
+            for (name, number) in numbers {
+                let Some(i) = observables.iter().position(|o| o.name == name.value) else {
+                    let names: Vec<&str> = observables.iter().map(|o| o.name.as_str()).collect();
+                    return name.place.refuse(format!(
+                        "{:?} is not among the observables {}",
+                        name.value,
+                        names.join(", ")
+                    ));
+                };
+                known[i] = Some(*number);
+            }
+            Ok(Truth::Numbers(known))
+        }
+        typed::Truth::Reference {
+            dynamics,
+            chains,
+            steps,
+            burn_in,
+            step_size,
+        } => {
+            let Some(arm) = arms.iter().find(|arm| arm.name == dynamics.value) else {
+                let names: Vec<&str> = arms.iter().map(|a| a.name.as_str()).collect();
+                return dynamics.place.refuse(format!(
+                    "there are no dynamics {:?}; expected one of {}",
+                    dynamics.value,
+                    names.join(", ")
+                ));
+            };
+            if burn_in.value >= steps.value {
+                return burn_in.place.refuse("burn_in must be below steps");
+            }
+            if *chains < 2 {
+                return place.refuse("a reference run needs at least two chains");
+            }
+            let mut arm = arm.clone();
+            arm.gradient = langevin::batch::Gradient::Exact;
+            if let Some(h) = step_size {
+                arm.step_size = langevin::integrator::StepSize::Constant(h.value);
+            }
+            Ok(Truth::Reference(Box::new(Reference {
+                arm,
+                n_chains: *chains as usize,
+                n_steps: steps.value,
+                burn_in: burn_in.value,
+            })))
+        }
+    }
+}
+
+fn ksd(typed: &At<typed::Ksd>) -> Result<Ksd> {
+    let value = typed.value;
+    Ok(Ksd {
+        points: value.points as usize,
+        n_chains: value.chains as usize,
+        thin: value.thin,
+        burn_in: value.burn_in,
+        kernel: Kernel::new(value.c, value.exponent).at(&typed.place)?,
+    })
+}
+
+fn trajectories(typed: &At<typed::Trajectories>, target: &Target) -> Result<Trajectories> {
+    let value = &typed.value;
+    let labels = target.labels();
+    let coordinates = match &value.coordinates {
+        None => {
+            let first = labels.iter().zip(&target.order).take(2);
+            first.map(|(name, i)| (name.clone(), *i)).collect()
+        }
+        Some(names) => {
+            let one = |name: &String| Ok((name.clone(), coordinate(names, name, target, false)?));
+            names.value.iter().map(one).collect::<Result<_>>()?
+        }
+    };
+    Ok(Trajectories {
+        n_chains: value.chains as usize,
+        n_steps: value.steps,
+        thin: value.thin,
+        coordinates,
+    })
+}

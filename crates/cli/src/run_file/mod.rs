@@ -1,0 +1,253 @@
+//! Run files: one TOML schema for every job, documented in `docs/run-file.md`.
+//!
+//! [`typed`] holds what was typed, with the place of every field; the other modules check what it
+//! means and build the machinery. Everything is validated before any work starts, and every
+//! refusal names file, line and what was expected.
+
+mod arm;
+mod data;
+mod measure;
+mod reader;
+mod source;
+mod target;
+pub mod typed;
+mod typed_data;
+mod typed_measure;
+mod typed_run;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use langevin::Error;
+use langevin::catalog::{self, Model};
+use langevin::chain::{Control, Plan, Start};
+
+pub use arm::Arm;
+pub(crate) use data::csv_header;
+pub use measure::{Ksd, Measure, Named, OBSERVABLES, Reference, Trajectories, Truth};
+pub use source::{Place, Result, RunFileError, Source};
+pub use target::Target;
+
+use arm::Places;
+use source::AtPlace;
+
+/// A run file that has passed every check.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The file.
+    pub source: Arc<Source>,
+    /// Title of reports.
+    pub title: String,
+    /// The model.
+    pub target: Arc<Target>,
+    /// Number of chains.
+    pub n_chains: usize,
+    /// Number of states of each chain, the initial one included.
+    pub n_steps: u64,
+    /// States to leave out.
+    pub burn_in: u64,
+    /// Distance between stored draws.
+    pub thin: u64,
+    /// Seed.
+    pub seed: u64,
+    /// A hash of the model with all its data.
+    pub fingerprint: String,
+    /// Initial states.
+    pub start: Start,
+    /// The initial states in words, which tell any two apart.
+    pub start_text: String,
+    /// The dynamics to compare.
+    pub arms: Vec<Arm>,
+    /// What is measured.
+    pub measure: Measure,
+}
+
+impl Run {
+    /// Reads and checks a run file; `seed` replaces that of the file.
+    pub fn load(path: &Path, seed: Option<u64>) -> Result<Self> {
+        Self::from_source(&Source::open(path)?, seed)
+    }
+
+    /// The same for a text in memory.
+    ///
+    /// ```
+    /// use langevin_cli::run_file::{Run, Source};
+    /// let text = r#"
+    ///     dynamics = ["LD", "RM"]
+    ///     [target]
+    ///     model = "normal"
+    ///     data.values = [1.0, 2.0, 4.0, 8.0]
+    ///     [run]
+    ///     chains = 8
+    ///     steps = 1000
+    ///     step_size = 0.01
+    /// "#;
+    /// let run = Run::from_source(&Source::from_text("demo.toml", text), None)?;
+    /// assert_eq!(run.arms.len(), 2);
+    /// # Ok::<(), langevin_cli::run_file::RunFileError>(())
+    /// ```
+    pub fn from_source(source: &Arc<Source>, seed: Option<u64>) -> Result<Self> {
+        let typed = typed::Typed::read(source)?;
+        let target = Target::new(&typed.target)?;
+        let arms = arm::arms(&typed.dynamics, &typed.run, &target.model)?;
+        let plain: Vec<Arm> = arms.iter().map(|(arm, _)| arm.clone()).collect();
+        let measure = Measure::new(&typed.measure, &typed.run, &target, &plain)?;
+        let (start, start_text) = start(&typed.run, &target)?;
+        let stem = source.path().file_stem().unwrap_or_default();
+        let run = Run {
+            source: source.clone(),
+            title: typed
+                .title
+                .unwrap_or_else(|| stem.to_string_lossy().into_owned()),
+            // The debug form names every number of the model in full.
+            fingerprint: blake3::hash(format!("{:?}", target.model).as_bytes()).to_string(),
+            target: Arc::new(target),
+            n_chains: typed.run.chains.value as usize,
+            n_steps: typed.run.steps.value,
+            burn_in: typed.run.burn_in.value,
+            thin: typed.run.thin,
+            seed: seed.unwrap_or(typed.run.seed),
+            start,
+            start_text,
+            arms: plain,
+            measure,
+        };
+        let start_place = typed
+            .run
+            .start
+            .as_ref()
+            .map_or(&typed.run.place, |s| &s.place);
+        for (arm, places) in &arms {
+            run.rehearse(arm, run.n_chains)
+                .map_err(|e| place_of(&e, places, start_place).error(e))?;
+        }
+        if let Truth::Reference(reference) = &run.measure.truth {
+            // Its place in the file is that of the truth; the library says what is wrong.
+            let place = typed.measure.truth.as_ref().map(|t| &t.place);
+            run.rehearse(&reference.arm, reference.n_chains)
+                .at(place.unwrap_or(start_place))?;
+        }
+        Ok(run)
+    }
+
+    /// The plan of an arm for chains `first..first + n`.
+    pub fn plan(&self, arm: &Arm, n_steps: u64, first: u64, n: usize) -> Plan {
+        Plan {
+            n_steps,
+            first_chain: first,
+            ..Plan::new(1, 1.0)
+                .chains(n)
+                .step_sizes(arm.step_size)
+                .gradient(arm.gradient)
+                .start(self.start.clone())
+                .seed(self.seed)
+        }
+    }
+
+    /// Passes every check of the library without taking a step.
+    fn rehearse(&self, arm: &Arm, n_chains: usize) -> langevin::Result<()> {
+        let stop = AtomicBool::new(true);
+        let control = Control {
+            cancel: Some(&stop),
+            progress: None,
+        };
+        let plan = self.plan(arm, self.n_steps, 0, n_chains);
+        let measure = catalog::Measure::default();
+        catalog::run(&self.target.model, &arm.system, &plan, &measure, control).map(drop)
+    }
+}
+
+/// Where the cause of a library error was typed.
+fn place_of<'a>(error: &Error, places: &'a Places, start: &'a Place) -> &'a Place {
+    match error {
+        Error::UnstableStep { .. } | Error::Decay { .. } => &places.step_size,
+        Error::BatchSize { .. } | Error::NoData | Error::TooManyData { .. } => &places.batch,
+        Error::NotSkew { .. } => &places.skew,
+        Error::OutsideSupport { .. } | Error::Singular { .. } => start,
+        Error::WrongSize { name, .. } | Error::NotFinite { name, .. }
+            if name.contains("initial state") =>
+        {
+            start
+        }
+        Error::TooFew { name, .. } if name.contains("initial states") => start,
+        _ => &places.entry,
+    }
+}
+
+/// Initial states, and words that tell any two apart.
+fn start(run: &typed::Run, target: &Target) -> Result<(Start, String)> {
+    let model = &target.model;
+    let Some(source::At { value, place }) = &run.start else {
+        return Ok(default_start(model));
+    };
+    let dim = model.dim();
+    let check = |found: usize| match found == dim {
+        true => Ok(()),
+        false => place.refuse(format!(
+            "a state of {found} numbers, but the model has {dim} coordinates"
+        )),
+    };
+    let text = format!("{value:?}");
+    let start = match value {
+        typed::Start::Fixed(state) => {
+            check(state.len())?;
+            Start::Fixed(in_theta_order(state, target))
+        }
+        typed::Start::PerChain(states) => {
+            for state in states {
+                check(state.len())?;
+            }
+            let states = states.iter().map(|state| in_theta_order(state, target));
+            Start::PerChain(states.collect())
+        }
+        typed::Start::Normal { mean, sd } => {
+            let mean = match mean.as_slice() {
+                [x] => vec![*x; dim],
+                list => list.to_vec(),
+            };
+            check(mean.len())?;
+            let mean = in_theta_order(&mean, target);
+            Start::Normal { mean, sd: *sd }
+        }
+        typed::Start::RandomSigns => match model {
+            Model::Ica(_) => return Ok(default_start(model)),
+            _ => {
+                return place.refuse(format!(
+                    "\"random-signs\" is a start for the model \"ica\", not for {:?}",
+                    model.name()
+                ));
+            }
+        },
+    };
+    Ok((start, text))
+}
+
+/// States are typed in the order of the layout.
+fn in_theta_order(state: &[f64], target: &Target) -> Vec<f64> {
+    let mut theta = vec![0.0; state.len()];
+    for (x, i) in state.iter().zip(&target.order) {
+        theta[*i] = *x;
+    }
+    theta
+}
+
+/// Where chains start unless told otherwise: at the sample mean and standard deviation, at a
+/// diagonal matrix of random signs, or at the origin.
+fn default_start(model: &Model) -> (Start, String) {
+    match model {
+        Model::Normal(m) => {
+            let state = vec![m.sample_mean(), m.sample_sd()];
+            let text = format!("{state:?}");
+            (Start::Fixed(state), text)
+        }
+        Model::Ica(m) => {
+            let m = m.clone();
+            let start = move |seed, chain| m.random_signs(seed, chain);
+            (Start::Function(Arc::new(start)), "random signs".into())
+        }
+        Model::LinearGaussian(_) | Model::Logistic(_) => {
+            (Start::Fixed(vec![0.0; model.dim()]), "origin".into())
+        }
+    }
+}

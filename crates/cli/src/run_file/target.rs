@@ -1,0 +1,220 @@
+//! From `[target]` to a model with named coordinates.
+
+use langevin::catalog::Model;
+use langevin::models::{Ica, LinearGaussian, LogisticRegression, NormalParameters};
+use nalgebra::DMatrix;
+
+use super::data::{Rows, Wanted, random_orthogonal, rows};
+use super::source::{At, AtPlace, Result};
+use super::typed;
+use crate::store::{Dim, Layout, Param};
+
+/// A model and the names of its coordinates.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The model.
+    pub model: Model,
+    /// Names and shapes of the parameters, arrays row by row.
+    pub layout: Layout,
+    /// For each place of the layout, the coordinate of θ.
+    pub order: Vec<usize>,
+}
+
+impl Target {
+    /// Builds the model, reading or making its data.
+    pub fn new(typed: &typed::Target) -> Result<Self> {
+        let model = match typed.model.value {
+            "linear-gaussian" => linear_gaussian(typed)?,
+            "normal" => normal(typed)?,
+            "logistic" => logistic(typed)?,
+            _ => ica(typed)?,
+        };
+        Ok(model)
+    }
+
+    /// Names of the coordinates in the order of the layout.
+    pub fn labels(&self) -> Vec<String> {
+        self.layout.labels()
+    }
+
+    /// The coordinate of θ with this name; blanks do not matter.
+    pub fn coordinate(&self, name: &str) -> Option<usize> {
+        let bare = |text: &str| text.split_whitespace().collect::<String>();
+        let at = self.labels().iter().position(|l| bare(l) == bare(name))?;
+        Some(self.order[at])
+    }
+
+    fn in_order(model: Model, params: Vec<Param>, place: &At<typed::Data>) -> Result<Self> {
+        let order = (0..model.dim()).collect();
+        Ok(Target {
+            layout: Layout::new(params).at(&place.place)?,
+            model,
+            order,
+        })
+    }
+}
+
+fn data(typed: &typed::Target, labels: bool) -> Result<Rows> {
+    rows(
+        &typed.data.value,
+        &Wanted {
+            model: typed.model.value,
+            labels,
+            covariance: &|dim| covariance(typed, dim),
+            place: &typed.data.place,
+        },
+    )
+}
+
+/// Γ_X⁻¹ for data that are to be made; `dim` is 0 where nobody has said it.
+fn covariance(typed: &typed::Target, dim: usize) -> Result<DMatrix<f64>> {
+    let known = |m: &Option<At<typed::Matrix>>| m.as_ref().and_then(|m| size(&m.value));
+    let dim = match dim {
+        0 => known(&typed.noise_precision).or(known(&typed.prior_precision)),
+        _ => Some(dim),
+    };
+    let Some(dim) = dim else {
+        return typed.data.place.refuse("generated data need `dim`");
+    };
+    let precision = required(typed, &typed.noise_precision, "noise_precision")?;
+    let matrix = matrix(precision, dim)?;
+    match matrix.try_inverse() {
+        Some(covariance) => Ok(covariance),
+        None => precision.place.refuse("the noise precision is singular"),
+    }
+}
+
+fn required<'a, T>(
+    typed: &typed::Target,
+    field: &'a Option<At<T>>,
+    name: &str,
+) -> Result<&'a At<T>> {
+    let model = typed.model.value;
+    let missing = || {
+        typed
+            .model
+            .place
+            .error(format!("the model {model:?} needs `{name}` in [target]"))
+    };
+    field.as_ref().ok_or_else(missing)
+}
+
+fn forbidden<T>(typed: &typed::Target, field: &Option<At<T>>, name: &str) -> Result<()> {
+    let model = typed.model.value;
+    match field {
+        Some(found) => found
+            .place
+            .refuse(format!("the model {model:?} has no `{name}`")),
+        None => Ok(()),
+    }
+}
+
+/// The size of a matrix, where its spelling has one.
+fn size(typed: &typed::Matrix) -> Option<usize> {
+    match typed {
+        typed::Matrix::Number(_) => None,
+        typed::Matrix::Entries(rows) => Some(rows.len()),
+        typed::Matrix::Spectrum { eigenvalues, .. } => Some(eigenvalues.len()),
+    }
+}
+
+fn matrix(typed: &At<typed::Matrix>, dim: usize) -> Result<DMatrix<f64>> {
+    let place = &typed.place;
+    if let Some(found) = size(&typed.value)
+        && found != dim
+    {
+        return place.refuse(format!(
+            "a matrix of size {found}, but the model has {dim} coordinates"
+        ));
+    }
+    match &typed.value {
+        typed::Matrix::Number(x) => Ok(DMatrix::identity(dim, dim) * *x),
+        typed::Matrix::Entries(rows) => square(rows, place),
+        typed::Matrix::Spectrum {
+            eigenvalues,
+            eigenvector_seed,
+        } => {
+            let q = random_orthogonal(dim, *eigenvector_seed);
+            let diagonal = DMatrix::from_diagonal(&eigenvalues.clone().into());
+            let matrix = &q * diagonal * q.transpose();
+            // Rounding must not make it asymmetric.
+            Ok((&matrix + matrix.transpose()) * 0.5)
+        }
+    }
+}
+
+/// Rows as a square matrix.
+pub(super) fn square(rows: &[Vec<f64>], place: &super::source::Place) -> Result<DMatrix<f64>> {
+    let (n, width) = (rows.len(), rows.first().map_or(0, Vec::len));
+    if n == 0 || n != width {
+        return place.refuse(format!("expected a square matrix, found {n} × {width}"));
+    }
+    Ok(DMatrix::from_row_slice(n, n, &rows.concat()))
+}
+
+fn linear_gaussian(typed: &typed::Target) -> Result<Target> {
+    let noise = required(typed, &typed.noise_precision, "noise_precision")?;
+    let prior = required(typed, &typed.prior_precision, "prior_precision")?;
+    let data = data(typed, false)?;
+    let (noise, prior_matrix) = (matrix(noise, data.width)?, matrix(prior, data.width)?);
+    let model = LinearGaussian::new(data.values, &noise, &prior_matrix).at(&typed.data.place)?;
+    let param = match data.columns {
+        Some(names) => Param::array("theta", vec![Dim::named("coordinate", names)]),
+        None => Param::array("theta", vec![Dim::indexed("coordinate", data.width)]),
+    };
+    Target::in_order(Model::LinearGaussian(model), vec![param], &typed.data)
+}
+
+fn normal(typed: &typed::Target) -> Result<Target> {
+    forbidden(typed, &typed.noise_precision, "noise_precision")?;
+    forbidden(typed, &typed.prior_precision, "prior_precision")?;
+    let data = data(typed, false)?;
+    if data.width != 1 {
+        let width = data.width;
+        return typed
+            .data
+            .place
+            .refuse(format!("normal data have one column, found {width}"));
+    }
+    let model = NormalParameters::new(data.values).at(&typed.data.place)?;
+    let params = vec![Param::scalar("mu"), Param::scalar("sigma")];
+    Target::in_order(Model::Normal(model), params, &typed.data)
+}
+
+/// A prior precision that is a single number.
+fn scalar_prior(typed: &typed::Target) -> Result<f64> {
+    forbidden(typed, &typed.noise_precision, "noise_precision")?;
+    let prior = required(typed, &typed.prior_precision, "prior_precision")?;
+    match prior.value {
+        typed::Matrix::Number(x) => Ok(x),
+        _ => prior.place.refuse("expected a number above 0"),
+    }
+}
+
+fn logistic(typed: &typed::Target) -> Result<Target> {
+    let prior = scalar_prior(typed)?;
+    let data = data(typed, true)?;
+    let labels = data.labels.unwrap_or_default();
+    let model =
+        LogisticRegression::new(data.values, data.width, &labels, prior).at(&typed.data.place)?;
+    let dim = match data.columns {
+        Some(names) => Dim::named("feature", names),
+        None => Dim::indexed("feature", data.width),
+    };
+    let params = vec![Param::array("w", vec![dim])];
+    Target::in_order(Model::Logistic(model), params, &typed.data)
+}
+
+fn ica(typed: &typed::Target) -> Result<Target> {
+    let prior = scalar_prior(typed)?;
+    let data = data(typed, false)?;
+    let m = data.width;
+    let model = Ica::new(data.values, m, prior).at(&typed.data.place)?;
+    let dims = vec![Dim::indexed("row", m), Dim::indexed("column", m)];
+    Ok(Target {
+        model: Model::Ica(model),
+        layout: Layout::new(vec![Param::array("W", dims)]).at(&typed.data.place)?,
+        // θ is W column by column, arrays on disk are row by row.
+        order: (0..m * m).map(|i| (i % m) * m + i / m).collect(),
+    })
+}

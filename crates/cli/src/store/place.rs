@@ -1,0 +1,128 @@
+//! Puts a finished folder in its place: what is at the path is the old store or the new one.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::{Result, StoreError};
+
+/// What to do when there is something at the path already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// Leave it and report an error.
+    Refuse,
+    /// Replace it, if it is a Zarr store or an empty folder; leave anything else.
+    Replace,
+}
+
+/// Lets `fill` write into a temporary folder beside `path`, then renames that into place.
+///
+/// If anything fails, the temporary folder is removed and `path` is as it was before.
+pub(super) fn place(
+    path: &Path,
+    existing: Existing,
+    fill: impl FnOnce(&Path) -> Result<()>,
+) -> Result<()> {
+    check_existing(path, existing)?;
+    let parent = parent(path);
+    fs::create_dir_all(parent).map_err(StoreError::io("create the folder", parent))?;
+    let failed = StoreError::io("write", path);
+    let temporary = sibling(path, "tmp").map_err(&failed)?;
+    fill(temporary.path())?;
+    sync_folders(temporary.path()).map_err(&failed)?;
+    // A rename does not replace a folder that has something in it, so a store that another
+    // process has put there since is safe.
+    if let Err(e) = fs::rename(temporary.path(), path) {
+        if !fs::exists(path).unwrap_or(false) {
+            return Err(failed(e));
+        }
+        check_existing(path, existing)?;
+        exchange(temporary.path(), path).map_err(&failed)?;
+    }
+    sync_folder(parent).map_err(&failed)
+    // Dropping `temporary` removes the old store, if the two have changed places.
+}
+
+/// Lets two folders change places, in one step where the system can.
+fn exchange(new: &Path, path: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        if renameat_with(CWD, new, CWD, path, RenameFlags::EXCHANGE).is_ok() {
+            return Ok(());
+        }
+    }
+    let aside = sibling(path, "old")?;
+    let old = aside.path().join("store");
+    fs::rename(path, &old)?;
+    if let Err(e) = fs::rename(new, path) {
+        fs::rename(&old, path)?;
+        return Err(e);
+    }
+    fs::rename(&old, new)
+}
+
+fn check_existing(path: &Path, existing: Existing) -> Result<()> {
+    let path = path.to_path_buf();
+    let failed = StoreError::io("look at", &path);
+    match fs::symlink_metadata(&path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(failed(e)),
+        Ok(_) if existing == Existing::Refuse => Err(StoreError::Exists { path }),
+        Ok(found) if !found.is_dir() => Err(StoreError::NotReplaced { path }),
+        Ok(_) => {
+            let empty = fs::read_dir(&path).map_err(&failed)?.next().is_none();
+            if empty || is_zarr(&path) {
+                return Ok(());
+            }
+            Err(StoreError::NotReplaced { path })
+        }
+    }
+}
+
+/// Whether a folder has the metadata file of a Zarr node, in format 3 or 2.
+pub(super) fn is_zarr(path: &Path) -> bool {
+    let has = |name: &str| path.join(name).is_file();
+    has("zarr.json") || has(".zgroup") || has(".zarray")
+}
+
+/// A new hidden folder beside `path`, removed when dropped, open to those who may use the rest.
+fn sibling(path: &Path, suffix: &str) -> io::Result<tempfile::TempDir> {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    let prefix = format!(".{}.", name.to_string_lossy());
+    let suffix = format!(".{suffix}");
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(&suffix);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o777)); // less the umask
+    }
+    builder.tempdir_in(parent(path))
+}
+
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes the names inside a folder survive a power cut, where the platform can.
+fn sync_folder(dir: &Path) -> io::Result<()> {
+    if cfg!(unix) {
+        fs::File::open(dir)?.sync_all()?;
+    }
+    Ok(())
+}
+
+/// The same for a folder and all folders below it; zarrs has done so for the files.
+fn sync_folders(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_folders(&entry.path())?;
+        }
+    }
+    sync_folder(dir)
+}

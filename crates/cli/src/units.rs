@@ -1,0 +1,266 @@
+//! The cache that makes long work resumable: one checked file per finished unit of work.
+//!
+//! A unit is a piece of work whose result depends on nothing but a description that the caller
+//! writes down in full. The description's hash names the file, so a changed seed, model or
+//! format version is simply another file, and a run that was killed picks up the units that
+//! were finished.
+//!
+//! A file holds, in this order: 16 bytes that name the format and its version, a BLAKE3 hash over
+//! these, the key and the result (32 bytes), and the result itself in
+//! [postcard](https://postcard.jamesmunns.com) encoding. Floating-point numbers are stored as
+//! their bits, so a resumed run continues from exactly the numbers that were computed. Postcard
+//! does not describe itself: values that need that to be read back (`serde_json::Value`,
+//! `#[serde(flatten)]`, untagged enums) cannot be units.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+
+/// First bytes of every unit file. The digit is the version of the file format.
+const MAGIC: &[u8; 16] = b"langevin unit 1\n";
+/// Length of the checksum that follows [`MAGIC`].
+const HASH_LEN: usize = 32;
+/// Name endings of finished units and of files that are still being written.
+const DONE: &str = "bin";
+const PENDING: &str = "tmp";
+/// Writing takes seconds, so a temporary file of this age belongs to a process that died.
+const LEFTOVER_AGE: Duration = Duration::from_secs(3600);
+
+/// What can go wrong with the cache; the message names the file or folder.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum UnitError {
+    /// The operating system refused to do something with a file or folder.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The reason given by the operating system.
+        source: io::Error,
+    },
+    /// A result has no postcard encoding.
+    #[error("cannot encode the result of unit {key}: {source}")]
+    Encode {
+        /// Key of the unit.
+        key: UnitKey,
+        /// What postcard says.
+        source: postcard::Error,
+    },
+}
+
+impl UnitError {
+    fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |source| Self::Io {
+            action,
+            path,
+            source,
+        }
+    }
+}
+
+/// Result with this module's [`UnitError`].
+pub type Result<T> = std::result::Result<T, UnitError>;
+
+/// Name of a unit: the BLAKE3 hash of everything that its result depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct UnitKey(blake3::Hash);
+
+impl UnitKey {
+    /// The key of the unit with this description.
+    ///
+    /// The description must name everything that the result depends on, including a version of
+    /// the computation itself, and must be written in one way only (fixed field order, numbers
+    /// in their shortest form): another spelling is another key.
+    ///
+    /// ```
+    /// use langevin_cli::units::UnitKey;
+    /// let key = UnitKey::new(r#"{"version":1,"dynamics":"GiIrr","seed":7,"chains":[0,8]}"#);
+    /// assert_eq!(key, UnitKey::new(r#"{"version":1,"dynamics":"GiIrr","seed":7,"chains":[0,8]}"#));
+    /// assert_ne!(key, UnitKey::new(r#"{"version":1,"dynamics":"GiIrr","seed":8,"chains":[0,8]}"#));
+    /// ```
+    pub fn new(description: &str) -> Self {
+        Self(blake3::hash(description.as_bytes()))
+    }
+}
+
+impl std::fmt::Display for UnitKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0.to_hex())
+    }
+}
+
+/// A folder of finished units.
+///
+/// Any number of processes may use one folder at the same time: a file appears under its name
+/// only when it is complete, and two processes that finish the same unit write the same bytes.
+///
+/// ```
+/// use langevin_cli::units::{UnitCache, UnitKey};
+/// # let out = tempfile::tempdir().unwrap();
+/// let cache = UnitCache::open(out.path().join("units"))?;
+/// let key = UnitKey::new("mean of 3 draws, seed 1, version 1");
+/// let mean = match cache.get::<Vec<f64>>(&key) {
+///     Some(mean) => mean,
+///     None => {
+///         let mean = vec![0.5, -0.25]; // the long computation
+///         cache.put(&key, &mean)?;
+///         mean
+///     }
+/// };
+/// assert_eq!(cache.get(&key), Some(mean));
+/// # Ok::<(), langevin_cli::units::UnitError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct UnitCache {
+    dir: PathBuf,
+}
+
+impl UnitCache {
+    /// Opens the folder, by custom `<out>/units`, creating it where it is missing, and removes
+    /// what processes that died an hour ago or earlier left half written.
+    pub fn open(dir: impl Into<PathBuf>) -> Result<Self> {
+        let cache = Self { dir: dir.into() };
+        fs::create_dir_all(&cache.dir).map_err(UnitError::io("create the folder", &cache.dir))?;
+        for path in cache.files(PENDING)? {
+            if is_older_than(&path, LEFTOVER_AGE) {
+                // Another process may have removed it first, which is just as good.
+                fs::remove_file(&path).ok();
+            }
+        }
+        Ok(cache)
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Path of the file that holds, or would hold, the unit.
+    pub fn path(&self, key: &UnitKey) -> PathBuf {
+        self.dir.join(format!("{key}.{DONE}"))
+    }
+
+    /// The result of the unit, if it was finished.
+    ///
+    /// A file that is truncated, altered, of another format version or of another type counts
+    /// as missing and is removed, so that the unit is done again.
+    pub fn get<T: DeserializeOwned>(&self, key: &UnitKey) -> Option<T> {
+        let path = self.path(key);
+        let bytes = fs::read(&path).ok()?;
+        let value = decode(key, &bytes);
+        if value.is_none() {
+            // When it cannot be removed, the next `put` replaces it or reports why not.
+            fs::remove_file(&path).ok();
+        }
+        value
+    }
+
+    /// Saves the result of the unit: when this returns, the file is complete and on the disk.
+    pub fn put<T: Serialize + ?Sized>(&self, key: &UnitKey, value: &T) -> Result<()> {
+        let bytes = encode(key, value)?;
+        let path = self.path(key);
+        let failed = |action| UnitError::io(action, &path);
+        let mut file = self.pending_file().map_err(failed("create"))?;
+        file.write_all(&bytes).map_err(failed("write"))?;
+        file.as_file().sync_all().map_err(failed("write"))?;
+        file.persist(&path)
+            .map_err(|e| failed("move into place")(e.error))?;
+        sync_dir(&self.dir).map_err(failed("write"))
+    }
+
+    /// Forgets every unit; files that are not units stay.
+    pub fn clear(&self) -> Result<()> {
+        for path in self.files(DONE)?.into_iter().chain(self.files(PENDING)?) {
+            match fs::remove_file(&path) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                    return Err(UnitError::io("remove", &path)(e));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A new file of a name that no other process uses, readable by those who may read the rest.
+    fn pending_file(&self) -> io::Result<tempfile::NamedTempFile> {
+        let suffix = format!(".{PENDING}");
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("unit-").suffix(&suffix);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(fs::Permissions::from_mode(0o666)); // less the umask
+        }
+        builder.tempfile_in(&self.dir)
+    }
+
+    /// Files of the folder with this name ending that this cache can have written.
+    fn files(&self, ending: &str) -> Result<Vec<PathBuf>> {
+        let failed = |e| UnitError::io("list the folder", &self.dir)(e);
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.dir).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or("");
+            let ours = match ending {
+                DONE => blake3::Hash::from_hex(stem).is_ok(),
+                _ => stem.starts_with("unit-"),
+            };
+            if ours && path.extension().is_some_and(|e| e == ending) {
+                found.push(path);
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The hash that a file with this payload must carry. The key is part of it, so a file under
+/// the name of another unit is noticed.
+fn checksum(key: &UnitKey, payload: &[u8]) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(MAGIC);
+    hasher.update(key.0.as_bytes());
+    hasher.update(payload);
+    hasher.finalize()
+}
+
+fn encode<T: Serialize + ?Sized>(key: &UnitKey, value: &T) -> Result<Vec<u8>> {
+    let payload =
+        postcard::to_stdvec(value).map_err(|source| UnitError::Encode { key: *key, source })?;
+    let mut bytes = Vec::with_capacity(MAGIC.len() + HASH_LEN + payload.len());
+    bytes.extend_from_slice(MAGIC);
+    bytes.extend_from_slice(checksum(key, &payload).as_bytes());
+    bytes.extend_from_slice(&payload);
+    Ok(bytes)
+}
+
+fn decode<T: DeserializeOwned>(key: &UnitKey, bytes: &[u8]) -> Option<T> {
+    let rest = bytes.strip_prefix(MAGIC.as_slice())?;
+    let (hash, payload) = rest.split_first_chunk::<HASH_LEN>()?;
+    if checksum(key, payload) != *hash {
+        return None;
+    }
+    let (value, unread) = postcard::take_from_bytes(payload).ok()?;
+    unread.is_empty().then_some(value)
+}
+
+fn is_older_than(path: &Path, age: Duration) -> bool {
+    fs::metadata(path)
+        .and_then(|m| m.modified())
+        .is_ok_and(|time| time.elapsed().is_ok_and(|elapsed| elapsed > age))
+}
+
+/// Makes a rename inside the folder survive a power cut, where the platform can.
+fn sync_dir(dir: &Path) -> io::Result<()> {
+    if cfg!(unix) {
+        fs::File::open(dir)?.sync_all()?;
+    }
+    Ok(())
+}

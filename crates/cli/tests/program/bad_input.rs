@@ -1,0 +1,214 @@
+//! Bad input: one line that names the place, exit code 2, nothing written.
+
+use crate::{GAUSSIAN, NORMAL, Workplace, texts};
+
+/// Runs a command that must be refused, and returns what it says.
+fn refused(place: &Workplace, arguments: &[&str]) -> String {
+    let output = place.run(arguments);
+    let (stdout, stderr) = texts(&output);
+    assert_eq!(output.status.code(), Some(2), "{stdout}{stderr}");
+    assert_eq!(stdout, "");
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    stderr
+}
+
+/// `compare` of a run file must be refused with every one of these words, before any output.
+fn refuses(run: &str, words: &[&str]) {
+    let place = Workplace::new();
+    place.write("run.toml", run);
+    let text = refused(&place, &["compare", "run.toml", "--out", "o"]);
+    for word in words {
+        assert!(text.contains(word), "{word:?} is not in {text:?}");
+    }
+    assert!(!place.path("o").exists());
+}
+
+#[test]
+fn missing_files() {
+    let place = Workplace::new();
+    let text = refused(&place, &["compare", "none.toml"]);
+    assert!(text.contains("none.toml: cannot be read"), "{text}");
+    let text = refused(&place, &["diagnose", "none.zarr"]);
+    assert!(text.contains("none.zarr"), "{text}");
+    let text = refused(&place, &["ksd", "none.csv"]);
+    assert!(text.contains("none.csv"), "{text}");
+    let run = NORMAL.replace(
+        "generate = { n = 30, mean = 0, sd = 10, seed = 2 }",
+        "file = 'x.csv'",
+    );
+    refuses(&run, &["run.toml, line 6", "x.csv: cannot be read"]);
+}
+
+#[test]
+fn misspelt_keys_and_words() {
+    refuses(
+        &GAUSSIAN.replace("step_size =", "stepsize ="),
+        &["run.toml, line", "step_size"],
+    );
+    refuses(
+        &GAUSSIAN.replace("burn_in", "burnin"),
+        &[
+            "run.toml, line 15",
+            "[run] has no field `burnin`",
+            "`burn_in`",
+        ],
+    );
+    refuses(
+        &GAUSSIAN.replace("\"linear-gaussian\"", "\"linear-gausian\""),
+        &["line 6", "did you mean \"linear-gaussian\""],
+    );
+    refuses(
+        &GAUSSIAN.replace("\"RMIrr\"", "\"RMIr\""),
+        &["line 3", "did you mean \"RMIrr\""],
+    );
+    refuses(
+        &format!("{GAUSSIAN}observables = ['theta[7]']\n"),
+        &["line 23", "no observable \"theta[7]\"", "theta["],
+    );
+}
+
+#[test]
+fn wrong_types_and_broken_toml() {
+    refuses(
+        &GAUSSIAN.replace("chains = 192", "chains = \"many\""),
+        &["line 12", "whole number", "\"many\""],
+    );
+    refuses(
+        &GAUSSIAN.replace("seed = 1\n", "seed = -1\n"),
+        &["line 16", "whole number", "-1"],
+    );
+    refuses(&GAUSSIAN.replace("[run]", "[run"), &["run.toml, line 11"]);
+    refuses(
+        &GAUSSIAN.replace("steps = 4000\n", "steps = 4000\nsteps = 5\n"),
+        &["run.toml, line 14", "duplicate"],
+    );
+}
+
+#[test]
+fn impossible_values() {
+    refuses(
+        &GAUSSIAN.replace("step_size = 0.1", "step_size = 9.0"),
+        &["line 14", "step size 9 is not stable", "below"],
+    );
+    refuses(
+        &GAUSSIAN.replace("step_size = 0.1", "step_size = 0.0"),
+        &["line 14", "above 0"],
+    );
+    refuses(
+        &GAUSSIAN.replace("burn_in = 500", "burn_in = 4000"),
+        &["line 15", "below steps = 4000"],
+    );
+    refuses(
+        &GAUSSIAN.replace("batch_size = 2", "batch_size = 11"),
+        &["line 17", "11 rows", "10 rows"],
+    );
+    refuses(
+        &GAUSSIAN.replace("noise_precision = 0.05", "noise_precision = -1"),
+        &["line", "not positive definite"],
+    );
+    refuses(
+        &format!("{NORMAL}start = [1, -2]\n"),
+        &["line 16", "coordinate 1", "greater than 0"],
+    );
+    refuses(
+        &format!("{NORMAL}start = [1]\n"),
+        &["line 16", "1 numbers", "2 coordinates"],
+    );
+    refuses(&NORMAL.replace("n = 30", "n = 1"), &["line", "at least 3"]);
+}
+
+#[test]
+fn skew_matrices_that_are_none() {
+    let with = |j: &str| GAUSSIAN.replace("{ kind = \"sign-pattern\", delta = 0.5 }", j);
+    refuses(
+        &with("{ kind = \"matrix\", entries = [[0, 1], [-1, 0]] }"),
+        &["line 18", "J is 2 × 2", "3 coordinates"],
+    );
+    refuses(
+        &with("{ kind = \"matrix\", entries = [[0, 1, 0], [1, 0, 0], [0, 0, 0]] }"),
+        &["line 18", "not skew-symmetric"],
+    );
+    refuses(
+        &with("{ kind = \"kronecker\" }"),
+        &["line 18", "square number of coordinates"],
+    );
+    refuses(
+        &GAUSSIAN.replace("skew =", "# skew ="),
+        &["line 3", "Irr needs a skew matrix"],
+    );
+}
+
+#[test]
+fn csv_files_with_text_or_ragged_rows() {
+    let place = Workplace::new();
+    let run = NORMAL.replace(
+        "generate = { n = 30, mean = 0, sd = 10, seed = 2 }",
+        "file = 'x.csv'",
+    );
+    place.write("run.toml", &run);
+    place.write("x.csv", "x\n1\n2\nthree\n4\n");
+    let text = refused(&place, &["sample", "run.toml", "--out", "o"]);
+    assert!(text.contains("run.toml, line 6"), "{text}");
+    assert!(text.contains("x.csv, line 4, column \"x\""), "{text}");
+    assert!(text.contains("\"three\""), "{text}");
+    place.write("x.csv", "x\n1\n2,5\n4\n");
+    let text = refused(&place, &["sample", "run.toml", "--out", "o"]);
+    assert!(text.contains("x.csv, line 3: 2 cells"), "{text}");
+    assert!(!place.path("o").exists());
+    place.write("draws.csv", "x,y,score_x\n1,2,3\n");
+    let text = refused(&place, &["ksd", "draws.csv"]);
+    assert!(
+        text.contains("score_y") && text.contains("--target"),
+        "{text}"
+    );
+}
+
+#[test]
+fn output_folders_that_cannot_be_written() {
+    let place = Workplace::new();
+    place.write("run.toml", NORMAL);
+    place.write("file", "");
+    let text = refused(&place, &["compare", "run.toml", "--out", "file/o"]);
+    assert!(
+        text.contains("cannot create the output folder file/o"),
+        "{text}"
+    );
+    if cfg!(target_os = "linux") {
+        // Not even root can write there.
+        let text = refused(&place, &["sample", "run.toml", "--out", "/proc/langevin"]);
+        assert!(text.contains("/proc/langevin"), "{text}");
+        let text = refused(&place, &["sample", "run.toml", "--out", "/sys"]);
+        assert!(text.contains("write to the output folder /sys"), "{text}");
+    }
+}
+
+/// The store of 2e14 numbers fits on no disk, which is noticed before the first step.
+#[test]
+fn results_that_do_not_fit_on_the_disk() {
+    let place = Workplace::new();
+    let run = NORMAL
+        .replace("chains = 4", "chains = 100")
+        .replace("steps = 3000", "steps = 1e12")
+        .replace("thin = 5", "thin = 1");
+    place.write("run.toml", &run);
+    if cfg!(target_os = "linux") {
+        let text = refused(&place, &["sample", "run.toml", "--out", "o"]);
+        assert!(text.contains("MB left"), "{text}");
+    }
+}
+
+#[test]
+fn choices_on_the_command_line() {
+    let place = Workplace::new();
+    place.write("run.toml", GAUSSIAN);
+    let text = refused(&place, &["sample", "run.toml"]);
+    assert!(
+        text.contains("--dynamics") && text.contains("GiIrr"),
+        "{text}"
+    );
+    let text = refused(&place, &["sample", "run.toml", "--dynamics", "MALA"]);
+    assert!(text.contains("\"MALA\""), "{text}");
+    for arguments in [&["compare"][..], &["sample", "run.toml", "--threads", "0"]] {
+        assert_eq!(place.run(arguments).status.code(), Some(2));
+    }
+}

@@ -17,6 +17,7 @@ use langevin::record::Observable;
 use langevin::rng::{Rng, Stream};
 use langevin::skew::SkewMatrix;
 use langevin::stat::ksd;
+use langevin::stat::running::log_spaced;
 use nalgebra::DMatrix;
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -37,6 +38,8 @@ struct Request {
     /// Rows of the data and features to use, for measuring growth.
     n_data: Option<usize>,
     dim: Option<usize>,
+    /// All recorders of the paper: running averages at log-spaced steps, 20 batches and moments.
+    paper_record: bool,
 }
 
 /// What a workload runs.
@@ -74,7 +77,10 @@ fn main() -> Result<(), Failure> {
 fn answer(arguments: &[String]) -> Result<Value, Failure> {
     let request = parse(arguments)?;
     if request.workload.starts_with("ksd") {
-        return ksd_answer(&request);
+        return match request.floor {
+            true => Ok(Value::Null),
+            false => ksd_answer(&request),
+        };
     }
     if request.floor {
         return floor_answer(&request);
@@ -94,6 +100,7 @@ fn parse(arguments: &[String]) -> Result<Request, Failure> {
         floor: false,
         n_data: None,
         dim: None,
+        paper_record: false,
     };
     let mut rest = arguments.iter();
     while let Some(flag) = rest.next() {
@@ -111,6 +118,7 @@ fn parse(arguments: &[String]) -> Result<Request, Failure> {
                     "--threads" => request.threads = value.parse()?,
                     "--n-data" => request.n_data = Some(value.parse()?),
                     "--dim" => request.dim = Some(value.parse()?),
+                    "--record" => request.paper_record = value == "paper",
                     "--precision" if value == "f64" => {}
                     _ => return Err(format!("unknown request {flag} {value}").into()),
                 }
@@ -266,11 +274,18 @@ fn chain_answer(request: &Request) -> Result<Value, Failure> {
         .start(w.start.clone())
         .seed(request.seed)
         .threads(request.threads);
-    let measure = Measure {
+    let mut measure = Measure {
         observables: vec![Observable::Sum, Observable::SumOfSquares],
         marks: vec![burn_in, steps],
         ..Measure::default()
     };
+    if request.paper_record {
+        let batch = (steps - burn_in) / 20;
+        measure.marks.extend((0..=20).map(|i| burn_in + i * batch));
+        let curve = log_spaced(steps as usize, 10)?;
+        measure.marks.extend(curve.iter().map(|k| *k as u64));
+        measure.moments_from = Some(burn_in);
+    }
     let (outcome, seconds, cpu) =
         timed(|| run(&w.model, &w.system, &plan, &measure, Control::default()));
     let outcome = outcome?;

@@ -9,6 +9,7 @@ use nalgebra::DMatrix;
 
 use crate::chain::{self, Control, Outcome, Plan};
 use crate::dynamics::{DEFAULT_BETA, Dynamics};
+use crate::foreign::{self, ForeignError, ForeignTarget, Given, Native, Worker};
 use crate::metric::{Constant, Metric};
 use crate::models::{Ica, LinearGaussian, LogisticRegression, NormalParameters};
 use crate::real::Lanes;
@@ -94,6 +95,11 @@ impl Model {
     /// ∇ log π(θ).
     pub fn score(&self, theta: &[f64]) -> Vec<f64> {
         each_model!(self, m => score_at(m, theta))
+    }
+
+    /// This model for runs with a foreign metric.
+    pub fn as_foreign(&self) -> Box<dyn ForeignTarget + Send + '_> {
+        each_model!(self, m => Box::new(Native::new(m)))
     }
 
     /// Refuses a state from which no chain can start.
@@ -222,16 +228,23 @@ pub struct Measurement {
 }
 
 impl Measure {
-    fn start(&self, marks: &Option<Marks>, observables: &Arc<[Observable]>) -> Measurement {
-        Measurement {
-            averages: marks
-                .as_ref()
-                .map(|marks| Averages::new(observables.clone(), marks.clone())),
-            moments: self.moments_from.map(Moments::new),
-            draws: self
-                .draws
-                .map(|(start, thin, limit)| Draws::new(start, thin, limit)),
-        }
+    /// What makes the sinks of a group of chains.
+    pub fn recorder(&self) -> Result<impl Fn() -> Measurement + Sync> {
+        let marks = match self.marks.is_empty() {
+            true => None,
+            false => Some(Marks::new(self.marks.iter().copied())?),
+        };
+        let observables: Arc<[Observable]> = self.observables.clone().into();
+        let averages = marks.map(|marks| Averages::new(observables, marks));
+        let moments = self.moments_from.map(Moments::new);
+        let draws = self
+            .draws
+            .map(|(start, thin, limit)| Draws::new(start, thin, limit));
+        Ok(move || Measurement {
+            averages: averages.clone(),
+            moments: moments.clone(),
+            draws: draws.clone(),
+        })
     }
 }
 
@@ -302,6 +315,37 @@ pub fn run(
     }
 }
 
+/// Runs foreign functions under any dynamics.
+///
+/// Where the workers have a metric it is used, whatever `system.metric` says; otherwise that must
+/// be a constant one.
+pub fn run_foreign(
+    workers: Vec<Worker<'_>>,
+    system: &System,
+    plan: &Plan,
+    measure: &Measure,
+    control: Control<'_>,
+) -> std::result::Result<Outcome<Measurement>, ForeignError> {
+    let dim = workers.first().map_or(0, |w| w.target.dim());
+    let record = measure.recorder()?;
+    if workers.iter().any(|w| w.metric.is_some()) {
+        let dynamics = Dynamics::new(Given::new(dim), system.skew.clone())?;
+        let dynamics = dynamics.with_beta(system.beta)?;
+        return foreign::run(workers, &dynamics, plan, record, control);
+    }
+    let metric = match &system.metric {
+        MetricChoice::Identity => Constant::identity(dim),
+        MetricChoice::Diagonal(entries) => Constant::diagonal(entries.clone())?,
+        MetricChoice::Dense(matrix) => Constant::dense(matrix)?,
+        MetricChoice::Natural | MetricChoice::NaturalPlusIdentity => {
+            let (metric, model) = (system.metric.name(), "foreign");
+            return Err(Error::NoSuchMetric { metric, model }.into());
+        }
+    };
+    let dynamics = Dynamics::new(metric, system.skew.clone())?.with_beta(system.beta)?;
+    foreign::run(workers, &dynamics, plan, record, control)
+}
+
 struct Work<'a> {
     system: &'a System,
     plan: &'a Plan,
@@ -313,12 +357,7 @@ impl Work<'_> {
     fn with<T: Target, M: Metric>(&self, target: &T, metric: M) -> Result<Outcome<Measurement>> {
         let system = self.system;
         let dynamics = Dynamics::new(metric, system.skew.clone())?.with_beta(system.beta)?;
-        let marks = match self.measure.marks.is_empty() {
-            true => None,
-            false => Some(Marks::new(self.measure.marks.iter().copied())?),
-        };
-        let observables: Arc<[Observable]> = self.measure.observables.clone().into();
-        let record = || self.measure.start(&marks, &observables);
+        let record = self.measure.recorder()?;
         chain::run(target, &dynamics, self.plan, record, self.control)
     }
 }

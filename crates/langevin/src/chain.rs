@@ -4,7 +4,7 @@
 //! grouped into lanes, on the number of threads or on the instruction set.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use nalgebra::DMatrix;
 use rayon::prelude::*;
@@ -165,6 +165,17 @@ pub struct Control<'a> {
     pub cancel: Option<&'a AtomicBool>,
     /// Called now and then with the number of chain-steps done since the last call.
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
+    /// Counts the chains that have diverged so far; brought up to date before each call of
+    /// `progress`.
+    pub divergences: Option<&'a AtomicU64>,
+}
+
+impl Control<'_> {
+    /// Whether the run is to stop.
+    #[inline(always)]
+    pub(crate) fn cancelled(&self) -> bool {
+        self.cancel.is_some_and(|c| c.load(Ordering::Relaxed))
+    }
 }
 
 /// A chain that left the finite numbers or the support.
@@ -304,12 +315,8 @@ fn check<T: Target, M: Metric>(
     plan: &Plan,
 ) -> Result<Vec<Vec<f64>>> {
     let d = target.dim();
-    check::at_least("the number of steps", plan.n_steps.min(1) as usize, 1)?;
-    check::at_least("the number of chains", plan.n_chains, 1)?;
-    check::at_least("the number of threads", plan.threads.unwrap_or(1), 1)?;
+    check_plan(plan, target.n_data())?;
     check::size("the metric", dynamics.dim(), d)?;
-    plan.gradient.check(target.n_data())?;
-    plan.step_size.check()?;
     if let Some(gaussian) = target.gaussian()
         && let Some(largest) = dynamics.largest_stable_step(&gaussian.precision)
         && plan.step_size.largest() >= largest
@@ -319,15 +326,7 @@ fn check<T: Target, M: Metric>(
             largest,
         });
     }
-    if let Some(Start::PerChain(rows)) = &plan.start {
-        let needed = plan.first_chain as usize + plan.n_chains;
-        check::at_least("the number of initial states", rows.len(), needed)?;
-    }
-    let origin = Start::Fixed(vec![0.0; d]);
-    let start = plan.start.as_ref().unwrap_or(&origin);
-    let starts: Vec<Vec<f64>> = (0..plan.n_chains as u64)
-        .map(|i| start.state(plan.seed, plan.first_chain + i))
-        .collect();
+    let starts = initial_states(plan, d)?;
     let mut checked: Option<&Vec<f64>> = None;
     for theta in &starts {
         // A start that all chains share is checked once.
@@ -340,6 +339,28 @@ fn check<T: Target, M: Metric>(
         checked = Some(theta);
     }
     Ok(starts)
+}
+
+/// Refuses a plan that no target with this many data could run.
+pub(crate) fn check_plan(plan: &Plan, n_data: usize) -> Result<()> {
+    check::at_least("the number of steps", plan.n_steps.min(1) as usize, 1)?;
+    check::at_least("the number of chains", plan.n_chains, 1)?;
+    check::at_least("the number of threads", plan.threads.unwrap_or(1), 1)?;
+    plan.gradient.check(n_data)?;
+    plan.step_size.check()
+}
+
+/// The initial state of every chain, not yet checked.
+pub(crate) fn initial_states(plan: &Plan, dim: usize) -> Result<Vec<Vec<f64>>> {
+    if let Some(Start::PerChain(rows)) = &plan.start {
+        let needed = plan.first_chain as usize + plan.n_chains;
+        check::at_least("the number of initial states", rows.len(), needed)?;
+    }
+    let origin = Start::Fixed(vec![0.0; dim]);
+    let start = plan.start.as_ref().unwrap_or(&origin);
+    Ok((0..plan.n_chains as u64)
+        .map(|i| start.state(plan.seed, plan.first_chain + i))
+        .collect())
 }
 
 /// The chains of one pack.
@@ -383,7 +404,7 @@ impl<T: Target, I: Integrator, R: Record> Job<'_, T, I, R> {
         // An even number of steps, so that blocks take normal numbers in whole pairs.
         let block_len = (BLOCK_BYTES / (d.max(n_noise) * size_of::<L>())).clamp(4, 128) & !1;
 
-        let mut theta = self.initial::<L>();
+        let mut theta = pack_states::<L>(self.starts);
         let theta = &mut theta[..d];
         let mut noise_rng = Rng::<L>::for_chains(plan.seed, self.first_chain, Stream::Noise);
         let mut batch_rng = Rng::<L>::for_chains(plan.seed, self.first_chain, Stream::Batch);
@@ -399,11 +420,7 @@ impl<T: Target, I: Integrator, R: Record> Job<'_, T, I, R> {
         let mut step = 0;
         let mut cancelled = false;
         while step < plan.n_steps && !watch.all_stopped() {
-            if self
-                .control
-                .cancel
-                .is_some_and(|c| c.load(Ordering::Relaxed))
-            {
+            if self.control.cancelled() {
                 cancelled = true;
                 break;
             }
@@ -472,41 +489,41 @@ impl<T: Target, L: Lanes> Score<L> for TargetScore<'_, T, L> {
     }
 }
 
-impl<T: Target, I, R> Job<'_, T, I, R> {
-    /// Initial states in lanes; spare lanes repeat the last chain.
-    fn initial<L: Lanes>(&self) -> Vec<L> {
-        let mut lanes = [0.0; 16];
-        (0..self.target.dim())
-            .map(|i| {
-                for (lane, value) in lanes.iter_mut().enumerate() {
-                    *value = self.starts[lane.min(self.starts.len() - 1)][i];
-                }
-                L::load(&lanes)
-            })
-            .collect()
-    }
+/// States of chains in lanes; spare lanes repeat the last chain.
+pub(crate) fn pack_states<L: Lanes>(states: &[Vec<f64>]) -> Vec<L> {
+    let mut lanes = [0.0; 16];
+    (0..states[0].len())
+        .map(|i| {
+            for (lane, value) in lanes.iter_mut().enumerate() {
+                *value = states[lane.min(states.len() - 1)][i];
+            }
+            L::load(&lanes)
+        })
+        .collect()
 }
 
 /// Keeps an eye on divergences and on progress.
-struct Watch {
+pub(crate) struct Watch {
     /// First bad state of each chain.
     stopped: Vec<Option<u64>>,
     unreported: u64,
+    counted: u64,
 }
 
 impl Watch {
-    fn new(n_chains: usize) -> Self {
+    pub(crate) fn new(n_chains: usize) -> Self {
         Watch {
             stopped: vec![None; n_chains],
             unreported: 0,
+            counted: 0,
         }
     }
 
-    fn all_stopped(&self) -> bool {
+    pub(crate) fn all_stopped(&self) -> bool {
         self.stopped.iter().all(Option::is_some)
     }
 
-    fn divergences(&self, first_chain: u64) -> Vec<Divergence> {
+    pub(crate) fn divergences(&self, first_chain: u64) -> Vec<Divergence> {
         let step = self.stopped.iter().enumerate();
         step.filter_map(|(lane, step)| {
             step.map(|step| Divergence {
@@ -517,8 +534,13 @@ impl Watch {
         .collect()
     }
 
-    fn report(&mut self, control: &Control<'_>, steps: u64, last: bool) {
+    pub(crate) fn report(&mut self, control: &Control<'_>, steps: u64, last: bool) {
         self.unreported += steps;
+        if let Some(divergences) = control.divergences {
+            let stopped = self.stopped.iter().flatten().count() as u64;
+            divergences.fetch_add(stopped - self.counted, Ordering::Relaxed);
+            self.counted = stopped;
+        }
         if let Some(progress) = control.progress
             && (last || self.unreported >= PROGRESS_STEPS)
         {
@@ -530,7 +552,7 @@ impl Watch {
     /// Looks for states that are not finite or not in the support. A quick look at the whole
     /// block settles the usual case.
     #[inline(always)]
-    fn inspect<L: Lanes>(
+    pub(crate) fn inspect<L: Lanes>(
         &mut self,
         states: &mut [L],
         d: usize,

@@ -113,6 +113,12 @@ impl<'a, M: Metric> EulerMaruyama<'a, M> {
         };
         EulerMaruyama { dynamics, drift }
     }
+
+    /// The part of the scratch space that belongs to the metric.
+    #[inline(always)]
+    pub(crate) fn metric_scratch<'s, L>(&self, scratch: &'s mut [L]) -> &'s mut [L] {
+        &mut scratch[6 * self.dynamics.dim()..]
+    }
 }
 
 impl<M: Metric> Integrator for EulerMaruyama<'_, M> {

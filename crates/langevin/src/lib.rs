@@ -13,6 +13,7 @@ pub mod chain;
 mod check;
 pub mod dynamics;
 pub mod error;
+pub mod foreign;
 pub mod integrator;
 pub mod linalg;
 pub mod metric;

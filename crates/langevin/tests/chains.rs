@@ -418,6 +418,7 @@ fn progress_counts_all_steps_and_cancellation_is_prompt() {
     let control = Control {
         progress: Some(&stop),
         cancel: Some(&cancel),
+        ..Control::default()
     };
     let plan = Plan::new(1 << 40, 0.1).chains(20);
     let outcome = run(

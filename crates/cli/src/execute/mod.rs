@@ -144,6 +144,7 @@ impl Pool<'_> {
         let control = Control {
             cancel: Some(self.settings.cancel),
             progress: Some(&progress),
+            ..Control::default()
         };
         let Some(result) = unit::run_unit(task, unit, control)? else {
             return Ok(false);

@@ -150,7 +150,7 @@ impl Run {
         let stop = AtomicBool::new(true);
         let control = Control {
             cancel: Some(&stop),
-            progress: None,
+            ..Control::default()
         };
         let plan = self.plan(arm, self.n_steps, 0, n_chains);
         let measure = catalog::Measure::default();

@@ -8,7 +8,7 @@ mod observable;
 pub use averages::{Averages, Marks};
 pub use draws::Draws;
 pub use moments::Moments;
-pub use observable::{Observable, StateFunction};
+pub use observable::{ManyStates, Observable, OneState};
 
 use crate::real::Lanes;
 

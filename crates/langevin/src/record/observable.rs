@@ -6,9 +6,6 @@ use std::sync::Arc;
 use super::Block;
 use crate::real::Lanes;
 
-/// Any function of one chain's state.
-pub type StateFunction = Arc<dyn Fn(&[f64]) -> f64 + Send + Sync>;
-
 /// A function φ of the state.
 #[derive(Clone)]
 pub enum Observable {
@@ -25,9 +22,22 @@ pub enum Observable {
         /// What to call it.
         name: String,
         /// The function.
-        function: StateFunction,
+        function: Arc<OneState>,
+    },
+    /// Any function of many states at once, for code whose single calls are dear.
+    Vectorised {
+        /// What to call it.
+        name: String,
+        /// Takes states one after the other, and writes one value for each.
+        function: Arc<ManyStates>,
     },
 }
+
+/// Takes one state.
+pub type OneState = dyn Fn(&[f64]) -> f64 + Send + Sync;
+
+/// Takes states one after the other, and writes one value for each.
+pub type ManyStates = dyn Fn(&[f64], &mut [f64]) + Send + Sync;
 
 impl fmt::Debug for Observable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -54,7 +64,7 @@ impl Observable {
             Observable::Sum => "sum".into(),
             Observable::SumOfSquares => "sum_of_squares".into(),
             Observable::SquareOfSum => "square_of_sum".into(),
-            Observable::Custom { name, .. } => name.clone(),
+            Observable::Custom { name, .. } | Observable::Vectorised { name, .. } => name.clone(),
         }
     }
 
@@ -116,8 +126,37 @@ impl Observable {
                     L::load(&values)
                 });
             }
+            Observable::Vectorised { function, .. } => {
+                let values = values_of_states(function.as_ref(), block, from, to);
+                let mut packs = values.chunks_exact(L::WIDTH).map(L::load);
+                add(block, from, to, sum, |_| packs.next().unwrap_or(L::zero()));
+            }
         }
     }
+}
+
+/// φ of states `from..to` of the block, [state][lane].
+#[inline(never)]
+fn values_of_states<L: Lanes>(
+    function: &ManyStates,
+    block: &Block<'_, L>,
+    from: usize,
+    to: usize,
+) -> Vec<f64> {
+    let (d, width) = (block.dim, L::WIDTH);
+    let mut lanes = [0.0; 16];
+    let mut states = vec![0.0; (to - from) * width * d];
+    for (i, rows) in (from..to).zip(states.chunks_exact_mut(width * d)) {
+        for (c, pack) in block.state(i).iter().enumerate() {
+            pack.store(&mut lanes);
+            for lane in 0..width {
+                rows[lane * d + c] = lanes[lane];
+            }
+        }
+    }
+    let mut values = vec![0.0; (to - from) * width];
+    function(&states, &mut values);
+    values
 }
 
 #[inline(always)]

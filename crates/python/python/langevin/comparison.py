@@ -1,0 +1,221 @@
+"""`compare`: the same target under several dynamics, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._extras import require
+from .dynamics import Dynamics
+from .sampling import Observables, sample
+from .target import BaseTarget
+from .trace import Spread, Trace
+
+#: Colour, line style and marker of each dynamics, the same in every figure.
+STYLES = {
+    "LD": ("#0072b2", (0, (8.0, 2.4)), "o"),
+    "RM": ("#e69f00", (0, (4.0, 2.2)), "s"),
+    "Irr": ("#009e73", (0, (1.2, 1.6)), "^"),
+    "RMIrr": ("#cc79a7", (0, (5.5, 1.8, 1.2, 1.8)), "D"),
+    "GiIrr": ("#d55e00", "-", "x"),
+}
+OTHER_COLOURS = ("#56b4e9", "#332288", "#882255", "#999933")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One dynamics and one observable.
+
+    `variance` is the asymptotic variance per unit of time, `gain` that of the first dynamics over
+    it (with one standard error), and `cost` the squared error of the average after one second of
+    computing, bias aside: the asymptotic variance times seconds per unit of time.
+    """
+
+    dynamics: str
+    observable: str
+    mean: float
+    variance: Spread
+    gain: Spread
+    cost: float
+    divergences: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Traces of several dynamics by name, with a table and a figure.
+
+    >>> import numpy as np
+    >>> import langevin as lv
+    >>> target = lv.LinearGaussian(np.random.default_rng(1).normal(size=(20, 3)))
+    >>> comparison = lv.compare(target, ["LD", "Irr"], step_size=0.01, steps=2_000, chains=4,
+    ...                         progress=False)
+    >>> [row.dynamics for row in comparison.rows()]
+    ['LD', 'Irr', 'LD', 'Irr']
+    """
+
+    traces: dict[str, Trace]
+    observables: tuple[str, ...]
+
+    def __getitem__(self, name: str) -> Trace:
+        return self.traces[name]
+
+    def rows(self) -> list[Row]:
+        """All results, observable by observable.
+
+        >>> import langevin as lv
+        >>> comparison = lv.compare(lv.LinearGaussian([[1.0, 2.0]]), ["LD", "RM"], step_size=0.05,
+        ...                         steps=1_000, observables=["sum"], progress=False)
+        >>> comparison.rows()[1].dynamics
+        'RM'
+        """
+        rows = []
+        for observable in self.observables:
+            first: Spread | None = None
+            for name, trace in self.traces.items():
+                variance = trace.asymptotic_variance(observable)
+                first = first if first is not None else variance
+                gain = first.mean / variance.mean
+                error = np.hypot(first.se / first.mean, variance.se / variance.mean)
+                done = trace.steps * max(1, len(trace.chains))
+                seconds = trace.seconds / (done * trace.step_size)
+                rows.append(
+                    Row(
+                        dynamics=name,
+                        observable=observable,
+                        mean=trace.mean(observable),
+                        variance=variance,
+                        gain=Spread(gain, gain * float(error)),
+                        cost=variance.mean * seconds,
+                        divergences=len(trace.divergences),
+                    )
+                )
+        return rows
+
+    def table(self) -> str:
+        """The results as text.
+
+        >>> import langevin as lv
+        >>> comparison = lv.compare(lv.LinearGaussian([[1.0, 2.0]]), ["LD", "RM"], step_size=0.05,
+        ...                         steps=1_000, observables=["sum"], progress=False)
+        >>> print(comparison.table().splitlines()[0])
+        observable  dynamics        mean   asymptotic variance                gain   cost/s  diverged
+        """
+        width = max([len(o) for o in self.observables] + [10])
+        head = f"{'dynamics':<10}{'mean':>10}{'asymptotic variance':>22}{'gain':>20}"
+        lines = [f"{'observable':<{width}}  {head}{'cost/s':>9}{'diverged':>10}"]
+        for row in self.rows():
+            lines.append(
+                f"{row.observable:<{width}}  {row.dynamics:<10}{row.mean:>10.4g}"
+                f"{row.variance!s:>22}{row.gain!s:>20}{row.cost:>9.1e}{row.divergences:>10}"
+            )
+        return "\n".join(lines)
+
+    __str__ = table
+
+    def plot(self, axes: Any = None) -> Any:
+        """A figure: how the error of running averages falls, and the asymptotic variances.
+
+        The error is the spread over chains; a bias that all chains share does not show. Returns
+        the matplotlib figure.
+
+        >>> import langevin as lv
+        >>> comparison = lv.compare(lv.LinearGaussian([[1.0, 2.0]]), ["LD", "RM"], step_size=0.05,
+        ...                         steps=1_000, observables=["sum"], progress=False)
+        >>> figure = comparison.plot()  # doctest: +SKIP
+        """
+        pyplot = require("matplotlib.pyplot", "plot")
+        n = len(self.observables)
+        if axes is None:
+            _, axes = pyplot.subplots(
+                2, n, figsize=(4.2 * n, 6.4), squeeze=False, layout="constrained"
+            )
+        axes = np.asarray(axes).reshape(2, n)
+        rows = self.rows()
+        for column, observable in enumerate(self.observables):
+            self._plot_spread(axes[0, column], observable)
+            mine = [row for row in rows if row.observable == observable]
+            _plot_variances(axes[1, column], mine)
+        axes[0, 0].legend(frameon=False)
+        return axes[0, 0].figure
+
+    def _plot_spread(self, axis: Any, observable: str) -> None:
+        for name, trace in self.traces.items():
+            steps, averages = trace.running_average(observable)
+            colour, dash, _ = style(name)
+            spread = averages.std(axis=0, ddof=1)
+            time = steps * trace.step_size
+            # Chains that start together have no spread yet, and no place on a log scale.
+            spread[spread <= 0.0] = np.nan
+            axis.loglog(time, spread, color=colour, linestyle=dash, label=name)
+        axis.set(xlabel="time", ylabel="spread of the running average", title=observable)
+
+
+def _plot_variances(axis: Any, rows: list[Row]) -> None:
+    for x, row in enumerate(rows):
+        colour, _, marker = style(row.dynamics)
+        axis.errorbar(x, row.variance.mean, 2 * row.variance.se, color=colour, marker=marker)
+    axis.set_yscale("log")
+    axis.set_xticks(range(len(rows)), [row.dynamics for row in rows])
+    axis.set(ylabel="asymptotic variance (± 2 se)")
+
+
+def style(name: str) -> tuple[str, Any, str]:
+    """Colour, line style and marker of a dynamics, the same in every figure."""
+    if name in STYLES:
+        return STYLES[name]
+    return OTHER_COLOURS[sum(name.encode()) % len(OTHER_COLOURS)], "-", "o"
+
+
+def compare(
+    target: BaseTarget,
+    dynamics: Sequence[Dynamics | str] = ("LD", "RM", "Irr", "RMIrr", "GiIrr"),
+    *,
+    step_size: float | Mapping[str, float],
+    steps: int,
+    chains: int = 100,
+    observables: Observables = ("sum", "sum_of_squares"),
+    keep_draws: bool = False,
+    **options: Any,
+) -> Comparison:
+    """Samples the target under each dynamics with the same seed and settings.
+
+    `step_size` is one for all or a dictionary by name; the other options are those of `sample`.
+    Ctrl-C returns the dynamics that are finished.
+
+    >>> import numpy as np
+    >>> import langevin as lv
+    >>> target = lv.NormalParameters(np.random.default_rng(0).normal(size=30))
+    >>> comparison = lv.compare(target, ["LD", "RM"], step_size={"LD": 0.001, "RM": 0.05},
+    ...                         steps=1_000, chains=10, progress=False)
+    >>> sorted(comparison.traces)
+    ['LD', 'RM']
+    """
+    chosen = [Dynamics.of(d) for d in dynamics]
+    names = [d.name for d in chosen]
+    if not names:
+        raise ValueError("dynamics is empty; give at least one name")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two dynamics are called {name!r}; give them different names")
+        if isinstance(step_size, Mapping) and name not in step_size:
+            raise ValueError(f"step_size has no entry for {name!r}")
+    traces: dict[str, Trace] = {}
+    for each in chosen:
+        trace = sample(
+            target,
+            each,
+            step_size=step_size[each.name] if isinstance(step_size, Mapping) else step_size,
+            steps=steps,
+            chains=chains,
+            observables=observables,
+            keep_draws=keep_draws,
+            **options,
+        )
+        if trace.interrupted:
+            break
+        traces[each.name] = trace
+    first = next(iter(traces.values()), None)
+    return Comparison(traces, () if first is None else first.observables)

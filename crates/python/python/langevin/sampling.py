@@ -1,0 +1,258 @@
+"""`sample`: these dynamics on this target, with these things measured."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _core
+from ._arrays import Array, count
+from .dynamics import Dynamics
+from .metric import Metric, check_divergence
+from .progress import Bar, wanted
+from .target import BaseTarget
+from .trace import Trace
+
+Observables = Union[
+    Sequence[Union[str, int]],
+    Mapping[str, Union[str, int, Callable[[Array], Any]]],
+]
+
+
+@dataclass(frozen=True)
+class StepSchedule:
+    """Step sizes a(b + k)^(−γ); made by `decreasing`."""
+
+    a: float
+    b: float
+    gamma: float
+
+
+def decreasing(a: float, b: float = 1.0, gamma: float = 1 / 3) -> StepSchedule:
+    """The step sizes h_k = a(b + k)^(−γ) of stochastic gradient Langevin dynamics; averages are
+    then weighted by the step sizes.
+
+    >>> import langevin as lv
+    >>> lv.decreasing(0.1, b=10.0, gamma=0.55)
+    StepSchedule(a=0.1, b=10.0, gamma=0.55)
+    """
+    return StepSchedule(float(a), float(b), float(gamma))
+
+
+def sample(
+    target: BaseTarget,
+    dynamics: Dynamics | str = "LD",
+    *,
+    step_size: float | StepSchedule,
+    steps: int,
+    chains: int = 4,
+    batch_size: int | None = None,
+    replace: bool = False,
+    burn_in: int = 0,
+    thin: int = 1,
+    seed: int = 0,
+    start: ArrayLike | None = None,
+    observables: Observables = (),
+    batches: int = 20,
+    marks: Sequence[int] | None = None,
+    keep_draws: bool = True,
+    progress: bool | None = None,
+    threads: int | None = None,
+) -> Trace:
+    """Runs chains of `steps` states each and returns what they recorded.
+
+    Every `thin`-th state from number `burn_in` on is kept as a draw. `batch_size` rows of the
+    data, drawn anew for every step and chain, estimate the score; None uses all. `start` is a
+    state of shape (dim,) or one for each chain, (chains, dim).
+
+    `observables` are averaged over every state, kept or not: "sum", "sum_of_squares",
+    "square_of_sum", the number of a coordinate, or, in a dictionary, functions from states of
+    shape (n, dim) to values of shape (n,). Their running averages are known at `marks` (by
+    default 20 per decade) and, after the burn-in, for `batches` batches.
+
+    The result depends on the seed and the chain's number alone, not on `threads`. Ctrl-C returns
+    what is finished. Chains that leave the finite numbers are reported and left out.
+
+    >>> import numpy as np
+    >>> import langevin as lv
+    >>> target = lv.LinearGaussian(np.random.default_rng(1).normal(2.0, 1.0, size=(20, 2)))
+    >>> trace = lv.sample(target, "Irr", step_size=0.01, steps=20_000, chains=4,
+    ...                   observables=["sum"], burn_in=2_000, thin=10, progress=False)
+    >>> trace.draws.shape
+    (4, 1800, 2)
+    >>> bool(abs(trace.mean("sum") - target.mean.sum()) < 0.05)
+    True
+    """
+    if not isinstance(target, BaseTarget):
+        raise TypeError(
+            f"target must be a model of this package or a langevin.Target, but is {target!r}"
+        )
+    chosen = Dynamics.of(dynamics)
+    steps, chains = count("steps", steps, 1), count("chains", chains, 1)
+    burn_in, thin = count("burn_in", burn_in, 0), count("thin", thin, 1)
+    seed, batches = count("seed", seed, 0), count("batches", batches, 2)
+    if burn_in >= steps:
+        raise ValueError(f"burn_in must be less than steps = {steps}, but is {burn_in}")
+    named = _observables(target, observables)
+    edges = _batch_edges(burn_in, steps, batches) if named else []
+    all_marks = sorted({*_marks(steps, marks), *edges} - {0}) if named else []
+    settings: _core.Settings = {
+        "steps": steps,
+        "step_size": step_size.a if isinstance(step_size, StepSchedule) else _float(step_size),
+        "decreasing": (
+            (step_size.b, step_size.gamma) if isinstance(step_size, StepSchedule) else None
+        ),
+        "chains": chains,
+        "seed": seed,
+        "batch_size": None if batch_size is None else count("batch_size", batch_size, 1),
+        "replace": bool(replace),
+        "start": _start(target, start, chains, seed),
+        "draws": (burn_in, thin, 2**62) if keep_draws else None,
+        "threads": None if threads is None else count("threads", threads, 1),
+        "observables": list(named.items()),
+        "marks": all_marks,
+        "metric": "identity",
+        "diagonal": None,
+        "dense": None,
+        "skew": chosen.field,
+        "j": _skew(target, chosen),
+        "beta": chosen.beta,
+        "progress": None,
+    }
+    metric = _metric(target, chosen, settings)
+    error = None if metric is None else _check(target, chosen, metric, settings)
+    with Bar(steps * chains, f"{chosen.name}", wanted(progress)) as bar:
+        settings["progress"] = bar
+        recorded = target._run(settings, metric)
+    return Trace._of(
+        recorded,
+        target=target,
+        dynamics=chosen,
+        settings=settings,
+        burn_in=burn_in,
+        thin=thin,
+        batch_edges=edges,
+        metric_error=error,
+    )
+
+
+def _float(step_size: Any) -> float:
+    try:
+        return float(step_size)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"step_size must be a number or langevin.decreasing(...), but is {step_size!r}"
+        ) from error
+
+
+def _observables(target: BaseTarget, given: Observables) -> dict[str, Any]:
+    if isinstance(given, str):
+        raise TypeError("observables must be a list of names or a dictionary, not a string")
+    pairs = given.items() if isinstance(given, Mapping) else [(None, value) for value in given]
+    named: dict[str, Any] = {}
+    for name, value in pairs:
+        if isinstance(value, str):
+            if value not in ("sum", "sum_of_squares", "square_of_sum"):
+                raise ValueError(
+                    f"there is no observable called {value!r}; expected sum, sum_of_squares, "
+                    "square_of_sum, the number of a coordinate, or a function"
+                )
+            named[name or value] = value
+        elif callable(value):
+            if name is None:
+                raise TypeError("functions need names: observables={'name': function}")
+            named[name] = value
+        else:
+            coordinate = operator.index(value)
+            if not 0 <= coordinate < target.dim:
+                raise ValueError(f"there is no coordinate {coordinate}; dim is {target.dim}")
+            named[name or f"theta[{coordinate}]"] = coordinate
+    return named
+
+
+def _marks(steps: int, marks: Sequence[int] | None) -> list[int]:
+    if marks is None:
+        return _core.log_spaced(steps, 20)
+    return [count("marks", m, 1) for m in marks if m <= steps]
+
+
+def _batch_edges(burn_in: int, steps: int, batches: int) -> list[int]:
+    """Equal batches up to the last state; what does not fill a batch is left out in front."""
+    length = (steps - burn_in) // batches
+    if length == 0:
+        raise ValueError(
+            f"{steps - burn_in} states after the burn-in cannot be cut into {batches} batches"
+        )
+    return [steps - length * k for k in range(batches, -1, -1)]
+
+
+def _start(
+    target: BaseTarget, start: ArrayLike | None, chains: int, seed: int
+) -> Array | None:
+    if start is None:
+        return target._default_start(chains, seed)
+    array = np.asarray(start, dtype=np.float64)
+    if array.shape not in ((target.dim,), (chains, target.dim)):
+        raise ValueError(
+            f"start must have shape ({target.dim},) or ({chains}, {target.dim}), "
+            f"but its shape is {array.shape}"
+        )
+    return np.ascontiguousarray(np.broadcast_to(array, (chains, target.dim)))
+
+
+def _skew(target: BaseTarget, dynamics: Dynamics) -> Array | None:
+    if dynamics.field == "none":
+        return None
+    skew = dynamics.skew if dynamics.skew is not None else target._default_skew()
+    return np.ascontiguousarray(skew.matrix(target.dim), dtype=np.float64)
+
+
+def _metric(
+    target: BaseTarget, dynamics: Dynamics, settings: _core.Settings
+) -> Metric | None:
+    """Enters a named or constant metric into the settings; returns one that is a function."""
+    given: Any = dynamics.metric
+    if given is None:
+        given = target.metric
+        if given == "identity":
+            raise ValueError(
+                f"{dynamics.name} needs a metric, and this target has none of its own; "
+                "give metric= a matrix or a function of theta"
+            )
+    if isinstance(given, str):
+        given = target._metric_named(given)
+    if isinstance(given, str):
+        settings["metric"] = given
+        return None
+    if isinstance(given, Metric):
+        return given
+    if callable(given):
+        return Metric(given)
+    array = np.ascontiguousarray(given, dtype=np.float64)
+    if array.shape == (target.dim,):
+        settings["metric"], settings["diagonal"] = "diagonal", array
+    elif array.shape == (target.dim, target.dim):
+        settings["metric"], settings["dense"] = "dense", array
+    else:
+        raise ValueError(
+            f"metric must have shape ({target.dim},) or ({target.dim}, {target.dim}), "
+            f"but its shape is {array.shape}"
+        )
+    return None
+
+
+def _check(
+    target: BaseTarget, dynamics: Dynamics, metric: Metric, settings: _core.Settings
+) -> float | None:
+    """The error of the metric's divergence at up to ten initial states."""
+    start = settings["start"]
+    theta = np.zeros((1, target.dim)) if start is None else np.unique(start[:10], axis=0)
+    if not np.isfinite(theta).all():
+        return None  # The run refuses these states with a better message.
+    j = settings["j"] if dynamics.field == "geometric" else None
+    return check_divergence(metric, theta, j)

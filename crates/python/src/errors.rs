@@ -1,0 +1,35 @@
+//! The one mapping from the library's errors to Python's.
+
+use std::fmt;
+
+use langevin::foreign::ForeignError;
+use pyo3::PyErr;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+
+/// A Python exception on its way through the library.
+#[derive(Debug)]
+pub struct Raised(pub PyErr);
+
+impl fmt::Display for Raised {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Raised {}
+
+/// A refused input is a `ValueError` with the library's own message.
+pub fn refused(error: langevin::Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// An exception that was raised inside a function comes back as itself.
+pub fn foreign(error: ForeignError) -> PyErr {
+    match error {
+        ForeignError::Call(failure) => match failure.downcast::<Raised>() {
+            Ok(raised) => raised.0,
+            Err(other) => PyRuntimeError::new_err(other.to_string()),
+        },
+        other => PyValueError::new_err(other.to_string()),
+    }
+}

@@ -1,0 +1,39 @@
+//! The native half of the Python package `langevin`: thin wrappers, one error mapping.
+//!
+//! Everything that a person sees is written in Python, in `python/langevin`; arguments arrive here
+//! as contiguous arrays of the right type.
+
+mod arrays;
+mod callback;
+mod compiled;
+mod errors;
+mod model;
+mod run;
+mod skew;
+mod stan;
+mod stat;
+mod supervise;
+mod theory;
+
+use pyo3::prelude::*;
+
+/// Registers everything.
+#[pymodule]
+fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    m.add_class::<model::Model>()?;
+    m.add_class::<run::Recorded>()?;
+    m.add_class::<compiled::Compiled>()?;
+    m.add_class::<stan::StanModel>()?;
+    m.add_class::<theory::LinearDiffusion>()?;
+    m.add_class::<theory::EulerChain>()?;
+    m.add_class::<theory::NormalPosterior>()?;
+    m.add_class::<theory::NormalDiffusion>()?;
+    m.add_function(wrap_pyfunction!(run::sample_model, m)?)?;
+    m.add_function(wrap_pyfunction!(run::sample_functions, m)?)?;
+    m.add_function(wrap_pyfunction!(run::sample_compiled, m)?)?;
+    m.add_function(wrap_pyfunction!(run::sample_stan, m)?)?;
+    m.add_function(wrap_pyfunction!(callback::divergence_error, m)?)?;
+    skew::register(m)?;
+    stat::register(m)
+}

@@ -1,0 +1,383 @@
+//! Sampling: settings from Python, and what was recorded back to it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use langevin::batch::Gradient;
+use langevin::catalog::{self, Measure, Measurement, MetricChoice, System};
+use langevin::chain::{Control, Outcome, Plan, Start};
+use langevin::foreign::{ForeignError, ForeignMetric, Worker};
+use langevin::integrator::StepSize;
+use langevin::record::Observable;
+use langevin::skew::{Skew, SkewMatrix};
+use numpy::ndarray::{Array1, Array3};
+use numpy::{PyArray1, PyArray3, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::arrays::{matrix, vector};
+use crate::callback::{Functions, MetricFunctions, observable};
+use crate::compiled::Compiled;
+use crate::errors::{foreign, refused};
+use crate::model::Model;
+use crate::stan::StanModel;
+use crate::supervise::{Watcher, aside, inline};
+
+/// What to run; one key of the dictionary for each field.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Settings<'py> {
+    steps: u64,
+    step_size: f64,
+    /// (b, gamma) of a decreasing schedule, whose a is the step size.
+    decreasing: Option<(f64, f64)>,
+    chains: usize,
+    seed: u64,
+    batch_size: Option<usize>,
+    replace: bool,
+    start: Option<PyReadonlyArray2<'py, f64>>,
+    /// (first state, thinning, largest number).
+    draws: Option<(u64, u64, usize)>,
+    threads: Option<usize>,
+    observables: Vec<(String, Bound<'py, PyAny>)>,
+    marks: Vec<u64>,
+    metric: String,
+    diagonal: Option<PyReadonlyArray1<'py, f64>>,
+    dense: Option<PyReadonlyArray2<'py, f64>>,
+    skew: String,
+    j: Option<PyReadonlyArray2<'py, f64>>,
+    beta: f64,
+    progress: Option<Py<PyAny>>,
+}
+
+/// The same, checked and in the library's types.
+struct Task {
+    plan: Plan,
+    system: System,
+    measure: Measure,
+    watcher: Arc<Watcher>,
+}
+
+impl Settings<'_> {
+    fn into_task(mut self, dim: usize) -> PyResult<Task> {
+        let watcher = Arc::new(Watcher::new(self.progress.take()));
+        Ok(Task {
+            plan: self.plan(),
+            system: self.system()?,
+            measure: Measure {
+                observables: self.observables(dim, &watcher)?,
+                marks: self.marks,
+                moments_from: None,
+                draws: self.draws,
+            },
+            watcher,
+        })
+    }
+
+    fn plan(&self) -> Plan {
+        let step_size = match self.decreasing {
+            None => StepSize::Constant(self.step_size),
+            Some((b, gamma)) => StepSize::Decreasing {
+                a: self.step_size,
+                b,
+                gamma,
+            },
+        };
+        let mut plan = Plan::new(self.steps, self.step_size)
+            .chains(self.chains)
+            .step_sizes(step_size)
+            .seed(self.seed);
+        if let Some(batch_size) = self.batch_size {
+            plan = plan.gradient(Gradient::Minibatch {
+                batch_size,
+                with_replacement: self.replace,
+            });
+        }
+        if let Some(start) = &self.start {
+            let rows = start.as_array();
+            let rows = rows.outer_iter().map(|row| row.to_vec()).collect();
+            plan = plan.start(Start::PerChain(rows));
+        }
+        plan.threads = self.threads;
+        plan
+    }
+
+    fn system(&self) -> PyResult<System> {
+        let metric = match (self.metric.as_str(), &self.diagonal, &self.dense) {
+            ("diagonal", Some(entries), _) => MetricChoice::Diagonal(vector(entries)),
+            ("dense", _, Some(entries)) => MetricChoice::Dense(matrix(entries)),
+            ("natural", ..) => MetricChoice::Natural,
+            ("natural+identity", ..) => MetricChoice::NaturalPlusIdentity,
+            _ => MetricChoice::Identity,
+        };
+        let j = match &self.j {
+            Some(j) => Some(SkewMatrix::new(&matrix(j)).map_err(refused)?),
+            None => None,
+        };
+        let skew = match (self.skew.as_str(), j) {
+            ("constant", Some(j)) => Skew::Constant(j),
+            ("geometric", Some(j)) => Skew::Geometric(j),
+            _ => Skew::None,
+        };
+        Ok(System {
+            name: String::new(),
+            metric,
+            skew,
+            beta: self.beta,
+        })
+    }
+
+    fn observables(&self, dim: usize, watcher: &Arc<Watcher>) -> PyResult<Vec<Observable>> {
+        let pairs = self.observables.iter();
+        pairs
+            .map(|(name, value)| {
+                if let Ok(coordinate) = value.extract::<usize>() {
+                    return Ok(Observable::Coordinate(coordinate));
+                }
+                if value.is_callable() {
+                    let function = value.clone().unbind();
+                    return Ok(observable(name.clone(), dim, function, watcher.clone()));
+                }
+                match value.extract::<String>()?.as_str() {
+                    "sum" => Ok(Observable::Sum),
+                    "sum_of_squares" => Ok(Observable::SumOfSquares),
+                    "square_of_sum" => Ok(Observable::SquareOfSum),
+                    other => Err(PyValueError::new_err(format!(
+                        "there is no observable called {other:?}"
+                    ))),
+                }
+            })
+            .collect()
+    }
+}
+
+/// What a run recorded.
+#[pyclass(frozen, module = "langevin._core")]
+pub struct Recorded {
+    outcome: Outcome<Measurement>,
+    dim: usize,
+    #[pyo3(get)]
+    seconds: f64,
+}
+
+#[pymethods]
+impl Recorded {
+    /// Whether the run was stopped before its end.
+    #[getter]
+    fn cancelled(&self) -> bool {
+        self.outcome.cancelled
+    }
+
+    /// (chain, first bad state) of every chain that diverged.
+    #[getter]
+    fn divergences(&self) -> Vec<(u64, u64)> {
+        let divergences = self.outcome.divergences.iter();
+        divergences.map(|d| (d.chain, d.step)).collect()
+    }
+
+    /// Number of draws of each chain.
+    fn lengths<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        PyArray1::from_owned_array(py, self.counts())
+    }
+
+    /// Draws of shape (chain, draw, dim), NaN where a run did not get that far.
+    fn draws<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray3<f64>> {
+        let counts = self.counts();
+        let longest = counts.iter().copied().max().unwrap_or(0) as usize;
+        let mut out = Array3::from_elem((counts.len(), longest, self.dim), f64::NAN);
+        for (i, (_, record, lane)) in self.outcome.chains().enumerate() {
+            if let Some(draws) = &record.draws {
+                let values = draws.chain(lane);
+                let mut chain = out.index_axis_mut(numpy::ndarray::Axis(0), i);
+                for (out, value) in chain.iter_mut().zip(values) {
+                    *out = value;
+                }
+            }
+        }
+        PyArray3::from_owned_array(py, out)
+    }
+
+    /// Weights of the segments between marks, as far as any chain got.
+    fn weights(&self) -> Vec<f64> {
+        let averages = self.outcome.groups.iter();
+        let longest = averages
+            .filter_map(|g| g.record.averages.as_ref())
+            .max_by_key(|a| a.n_closed());
+        longest.map_or(vec![], |a| (0..a.n_closed()).map(|s| a.weight(s)).collect())
+    }
+
+    /// Sums of observables of shape (chain, segment, observable), NaN where a run did not get
+    /// that far.
+    fn sums<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray3<f64>> {
+        let n_segments = self.weights().len();
+        let first = self.outcome.groups.first();
+        let n_observables = first
+            .and_then(|g| g.record.averages.as_ref())
+            .map_or(0, |a| a.observables().len());
+        let n_chains = self.outcome.chains().count();
+        let mut out = Array3::from_elem((n_chains, n_segments, n_observables), f64::NAN);
+        for (i, (_, record, lane)) in self.outcome.chains().enumerate() {
+            let Some(averages) = &record.averages else {
+                continue;
+            };
+            for segment in 0..averages.n_closed() {
+                for observable in 0..n_observables {
+                    out[(i, segment, observable)] = averages.sum(segment, observable, lane);
+                }
+            }
+        }
+        PyArray3::from_owned_array(py, out)
+    }
+}
+
+impl Recorded {
+    fn counts(&self) -> Array1<i64> {
+        let chains = self.outcome.chains();
+        chains
+            .map(|(_, record, _)| record.draws.as_ref().map_or(0, |d| d.len() as i64))
+            .collect()
+    }
+}
+
+/// Samples a model of the library.
+#[pyfunction]
+pub fn sample_model(py: Python<'_>, model: &Model, settings: Settings<'_>) -> PyResult<Recorded> {
+    let dim = model.inner.dim();
+    let task = settings.into_task(dim)?;
+    let work = |control: Control<'_>| {
+        let run = catalog::run(
+            &model.inner,
+            &task.system,
+            &task.plan,
+            &task.measure,
+            control,
+        );
+        run.map_err(ForeignError::Input)
+    };
+    timed(dim, || aside(py, &task.watcher, work))
+}
+
+/// Samples a target or a metric that is made of Python functions.
+///
+/// `target` is a model, or (dim, n_data, positive coordinates, score, minibatch score or None);
+/// `metric` is (matrix, divergence or None).
+#[pyfunction]
+#[pyo3(signature = (target, metric, settings))]
+pub fn sample_functions(
+    py: Python<'_>,
+    target: TargetArgument<'_>,
+    metric: Option<(Py<PyAny>, Option<Py<PyAny>>)>,
+    settings: Settings<'_>,
+) -> PyResult<Recorded> {
+    let dim = target.dim();
+    let task = settings.into_task(dim)?;
+    let watcher: &Watcher = &task.watcher;
+    let metric = metric.map(|(matrix, divergence)| {
+        let metric = MetricFunctions {
+            dim,
+            matrix,
+            divergence,
+            watcher,
+        };
+        Box::new(metric) as Box<dyn ForeignMetric + Send>
+    });
+    let model;
+    let target = match target {
+        TargetArgument::Model(bound) => {
+            model = bound;
+            model.get().inner.as_foreign()
+        }
+        TargetArgument::Functions(parts) => Box::new(Functions {
+            dim,
+            n_data: parts.1,
+            positive: parts.2,
+            score: parts.3,
+            minibatch_score: parts.4,
+            watcher,
+        }),
+    };
+    let workers = vec![Worker { target, metric }];
+    let work = |control: Control<'_>| {
+        catalog::run_foreign(workers, &task.system, &task.plan, &task.measure, control)
+    };
+    timed(dim, || inline(py, watcher, work))
+}
+
+/// The target of [`sample_functions`].
+#[derive(FromPyObject)]
+pub enum TargetArgument<'py> {
+    /// A model of the library.
+    Model(Bound<'py, Model>),
+    /// dim, n_data, positive coordinates, score, minibatch score.
+    Functions(FunctionParts),
+}
+
+type FunctionParts = (usize, usize, Vec<usize>, Py<PyAny>, Option<Py<PyAny>>);
+
+impl TargetArgument<'_> {
+    fn dim(&self) -> usize {
+        match self {
+            TargetArgument::Model(model) => model.get().inner.dim(),
+            TargetArgument::Functions(parts) => parts.0,
+        }
+    }
+}
+
+/// Samples a compiled function.
+#[pyfunction]
+pub fn sample_compiled(
+    py: Python<'_>,
+    target: &Compiled,
+    dim: usize,
+    settings: Settings<'_>,
+) -> PyResult<Recorded> {
+    let target = *target;
+    sample_threads(py, dim, settings, move || Worker {
+        target: Box::new(target),
+        metric: None,
+    })
+}
+
+/// Samples a Stan model.
+#[pyfunction]
+pub fn sample_stan(
+    py: Python<'_>,
+    target: &StanModel,
+    settings: Settings<'_>,
+) -> PyResult<Recorded> {
+    let dim = target.dim();
+    sample_threads(py, dim, settings, || Worker {
+        target: Box::new(target.worker()),
+        metric: None,
+    })
+}
+
+/// Foreign functions without Python: as many workers as threads.
+fn sample_threads<'a>(
+    py: Python<'_>,
+    dim: usize,
+    settings: Settings<'_>,
+    worker: impl Fn() -> Worker<'a> + Send + Sync,
+) -> PyResult<Recorded> {
+    let task = settings.into_task(dim)?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = task.plan.threads.unwrap_or(cores);
+    let work = |control: Control<'_>| {
+        let workers = (0..threads).map(|_| worker()).collect();
+        catalog::run_foreign(workers, &task.system, &task.plan, &task.measure, control)
+    };
+    timed(dim, || aside(py, &task.watcher, work))
+}
+
+fn timed(
+    dim: usize,
+    run: impl FnOnce() -> PyResult<Result<Outcome<Measurement>, ForeignError>>,
+) -> PyResult<Recorded> {
+    let start = Instant::now();
+    let outcome = run()?.map_err(foreign)?;
+    Ok(Recorded {
+        outcome,
+        dim,
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}

@@ -1,0 +1,101 @@
+//! Statistics of draws.
+
+use langevin::stat::ksd::Kernel;
+use langevin::stat::{self, Draws, Summary};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::arrays::{rows, vector};
+use crate::errors::refused;
+
+/// A function of draws of shape (chain, draw).
+macro_rules! of_draws {
+    ($($name:ident),*) => {$(
+        #[pyfunction]
+        fn $name(py: Python<'_>, draws: PyReadonlyArray2<'_, f64>) -> PyResult<f64> {
+            let (chains, n) = (draws.shape()[0], draws.shape()[1]);
+            let values = rows(&draws);
+            py.detach(|| Ok(stat::$name(Draws::new(&values, chains, n).map_err(refused)?)))
+        }
+    )*};
+}
+of_draws!(
+    rhat, ess_bulk, ess_tail, ess_mean, ess_sd, mcse_mean, mcse_sd
+);
+
+/// (mean, sd, q5, q95, mcse_mean, mcse_sd, ess_bulk, ess_tail, r_hat).
+#[pyfunction]
+fn summary(py: Python<'_>, draws: PyReadonlyArray2<'_, f64>) -> PyResult<[f64; 9]> {
+    let (chains, n) = (draws.shape()[0], draws.shape()[1]);
+    let values = rows(&draws);
+    py.detach(|| {
+        let s = Summary::new(Draws::new(&values, chains, n).map_err(refused)?);
+        Ok([
+            s.mean,
+            s.sd,
+            s.q5,
+            s.q95,
+            s.mcse_mean,
+            s.mcse_sd,
+            s.ess_bulk,
+            s.ess_tail,
+            s.r_hat,
+        ])
+    })
+}
+
+#[pyfunction]
+fn ess_quantile(draws: PyReadonlyArray2<'_, f64>, prob: f64) -> PyResult<f64> {
+    let (chains, n) = (draws.shape()[0], draws.shape()[1]);
+    let values = rows(&draws);
+    let draws = Draws::new(&values, chains, n).map_err(refused)?;
+    stat::ess_quantile(draws, prob).map_err(refused)
+}
+
+#[pyfunction]
+fn batch_means(series: PyReadonlyArray1<'_, f64>, n_batches: usize, h: f64) -> PyResult<f64> {
+    stat::batch_means(&vector(&series), n_batches, h).map_err(refused)
+}
+
+#[pyfunction]
+fn ksd_curve<'py>(
+    py: Python<'py>,
+    points: PyReadonlyArray2<'py, f64>,
+    scores: PyReadonlyArray2<'py, f64>,
+    c: f64,
+    exponent: f64,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    if points.shape() != scores.shape() {
+        return Err(PyValueError::new_err(format!(
+            "draws have shape {:?}, but scores have shape {:?}",
+            points.shape(),
+            scores.shape()
+        )));
+    }
+    let kernel = Kernel::new(c, exponent).map_err(refused)?;
+    let (dim, points, scores) = (points.shape()[1], rows(&points), rows(&scores));
+    let curve = py.detach(|| stat::ksd::ksd_curve(&points, &scores, dim, kernel));
+    Ok(PyArray1::from_vec(py, curve.map_err(refused)?))
+}
+
+#[pyfunction]
+fn log_spaced(n_steps: usize, per_decade: usize) -> PyResult<Vec<usize>> {
+    stat::running::log_spaced(n_steps, per_decade).map_err(refused)
+}
+
+/// Registers the functions.
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(rhat, m)?)?;
+    m.add_function(wrap_pyfunction!(ess_bulk, m)?)?;
+    m.add_function(wrap_pyfunction!(ess_tail, m)?)?;
+    m.add_function(wrap_pyfunction!(ess_mean, m)?)?;
+    m.add_function(wrap_pyfunction!(ess_sd, m)?)?;
+    m.add_function(wrap_pyfunction!(ess_quantile, m)?)?;
+    m.add_function(wrap_pyfunction!(mcse_mean, m)?)?;
+    m.add_function(wrap_pyfunction!(mcse_sd, m)?)?;
+    m.add_function(wrap_pyfunction!(summary, m)?)?;
+    m.add_function(wrap_pyfunction!(batch_means, m)?)?;
+    m.add_function(wrap_pyfunction!(ksd_curve, m)?)?;
+    m.add_function(wrap_pyfunction!(log_spaced, m)?)
+}

@@ -1,0 +1,252 @@
+"""Traces, comparisons, interruption, documentation."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import langevin as lv
+
+SETTINGS = dict(step_size=0.05, steps=800, chains=6, burn_in=100, thin=5, progress=False)
+
+
+def test_summary_equals_arviz(native) -> None:
+    arviz = pytest.importorskip("arviz")
+    trace = lv.sample(native, "RM", **SETTINGS)
+    data = trace.to_arviz()
+    attributes = data["posterior"].attrs
+    assert attributes["inference_library"] == "langevin"
+    assert attributes["inference_library_version"] == lv.__version__
+    # Our tails are 5 % and 95 %, as ArviZ's were before version 1; since then they are at 1 − p
+    # and p of this setting.
+    tails = {} if arviz.__version__.startswith("0.") else {"stats.ci_prob": 0.95}
+    with arviz.rc_context(tails):
+        theirs = arviz.summary(data, kind="all", round_to="none")
+    for name, row in trace.summary().items():
+        for ours, column in (("mean", "mean"), ("sd", "sd"), ("ess_bulk", "ess_bulk"),
+                             ("ess_tail", "ess_tail"), ("r_hat", "r_hat"),
+                             ("mcse_mean", "mcse_mean")):  # fmt: skip
+            np.testing.assert_allclose(row[ours], float(theirs.loc[name, column]), rtol=1e-9)
+
+
+def test_draws_are_thinned_states(native) -> None:
+    everything = lv.sample(native, "RM", **(SETTINGS | {"burn_in": 0, "thin": 1}))
+    thinned = lv.sample(native, "RM", **SETTINGS)
+    assert np.array_equal(thinned.draws, everything.draws[:, 100::5])
+    assert np.array_equal(thinned["sigma"], thinned.draws[..., 1])
+
+
+def test_results_do_not_depend_on_threads_or_on_the_other_chains(native) -> None:
+    all_chains = lv.sample(native, "GiIrr", threads=2, **SETTINGS).draws
+    assert np.array_equal(lv.sample(native, "GiIrr", threads=1, **SETTINGS).draws, all_chains)
+    few = lv.sample(native, "GiIrr", **(SETTINGS | {"chains": 3})).draws
+    assert np.array_equal(few, all_chains[:3])
+
+
+def test_running_averages_and_batches_are_those_of_the_draws(native) -> None:
+    options = SETTINGS | {"thin": 1, "burn_in": 0}
+    trace = lv.sample(native, "RM", observables=["sum"], batches=10, **options)
+    values = trace.draws.sum(axis=2)
+    marks, averages = trace.running_average("sum")
+    for i, mark in enumerate(marks):
+        np.testing.assert_allclose(averages[:, i], values[:, :mark].mean(axis=1), rtol=1e-12)
+    batches = values.reshape(6, 10, 80).mean(axis=2)
+    np.testing.assert_allclose(trace.batch_averages("sum"), batches, rtol=1e-12)
+    by_chain = [lv.batch_means(v, step_size=0.05, batches=10) for v in values]
+    estimate = trace.asymptotic_variance("sum")
+    np.testing.assert_allclose(estimate.mean, np.mean(by_chain), rtol=1e-12)
+    np.testing.assert_allclose(estimate.se, np.std(by_chain, ddof=1) / np.sqrt(6), rtol=1e-12)
+
+
+def test_decreasing_steps_weight_their_states(native) -> None:
+    schedule = lv.decreasing(0.5, b=10.0, gamma=0.5)
+    trace = lv.sample(native, "RM", observables=["sum"], **(SETTINGS | {
+        "step_size": schedule, "burn_in": 0, "thin": 1}))  # fmt: skip
+    sizes = 0.5 * (10.0 + np.arange(800)) ** -0.5
+    expected = (trace.draws.sum(axis=2) * sizes).sum(axis=1) / sizes.sum()
+    np.testing.assert_allclose(trace.running_average("sum")[1][:, -1], expected, rtol=1e-9)
+
+
+def test_matrices_come_back_the_right_way_round() -> None:
+    data = np.random.default_rng(2).logistic(size=(80, 3))
+    target = lv.Ica(data)
+    w = np.array([[1.0, 0.2, 0.3], [0.4, 1.5, 0.6], [0.7, 0.8, 2.0]])
+    trace = lv.sample(target, step_size=1e-4, steps=5, start=w.ravel(order="F"), progress=False)
+    assert np.array_equal(trace["W"][2, 0], w)
+    # The target's density in terms of W settles which way the right one is.
+    y = data @ w.T
+    by_hand = 80 * np.log(abs(np.linalg.det(w))) + (y - 2 * np.logaddexp(0, y)).sum()
+    by_hand -= 0.5 * (w**2).sum()
+    np.testing.assert_allclose(target.log_density(w.ravel(order="F")), by_hand, rtol=1e-12)
+
+
+def test_comparison_has_a_table_and_a_figure(native, tmp_path) -> None:
+    step = {"LD": 0.01, "RM": 0.1, "GiIrr": 0.1}
+    comparison = lv.compare(native, list(step), step_size=step, steps=2_000, chains=8,
+                            progress=False)  # fmt: skip
+    rows = comparison.rows()
+    assert [r.dynamics for r in rows] == ["LD", "RM", "GiIrr"] * 2
+    assert rows[0].gain.mean == 1.0 and all(r.variance.mean > 0 for r in rows)
+    assert len(comparison.table().splitlines()) == 7
+    figure = comparison.plot()
+    figure.savefig(tmp_path / "comparison.png")
+    lines = figure.axes[0].get_lines()
+    assert [line.get_color() for line in lines] == ["#0072b2", "#e69f00", "#d55e00"]
+
+
+INTERRUPTED = """
+import os, signal, threading, time, warnings
+import numpy as np
+import langevin as lv
+warnings.simplefilter("ignore")
+x = np.random.default_rng(0).normal(size=(100, 5))
+targets = [lv.LogisticRegression(x, x[:, 0] > 0), lv.Target(5, score=lambda t: -t)]
+for target in targets:
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    begin = time.perf_counter()
+    trace = lv.sample(target, step_size=1e-4, steps=10**9, chains=16, thin=100, progress=False)
+    assert trace.interrupted and trace.draws.shape[1] > 10, trace
+    assert np.isfinite(trace.draws).all()
+    assert time.perf_counter() - begin < 3.0
+comparison = lv.compare(targets[0], ["LD"], step_size=1e-3, steps=500, chains=4, progress=False)
+print("healthy", len(comparison.traces))
+"""
+
+
+def test_ctrl_c_returns_what_is_finished() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
+    assert done.stdout.split() == ["healthy", "1"], done.stderr
+
+
+def test_other_threads_run_while_sampling(native) -> None:
+    import threading
+
+    count = 0
+    stop = threading.Event()
+
+    def work() -> None:
+        nonlocal count
+        while not stop.is_set():
+            count += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    trace = lv.sample(native, "GiIrr", **(SETTINGS | {"steps": 400_000, "thin": 1000}))
+    stop.set()
+    thread.join()
+    assert count > 50 * trace.seconds
+
+
+def test_progress_is_shown_or_not(native, capfd) -> None:
+    lv.sample(native, "RM", **SETTINGS)
+    assert capfd.readouterr().err == ""
+    lv.sample(native, "RM", **(SETTINGS | {"progress": True}))
+    assert "RM" in capfd.readouterr().err
+
+
+def test_own_progress_bar_says_rate_divergences_and_time(capsys, monkeypatch) -> None:
+    from langevin.progress import Bar
+
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with Bar(1000, "LD", show=True) as bar:
+        bar(500, 2)
+        bar(1000, 2)
+    text = capsys.readouterr().err
+    assert "50%" in text and "100%" in text and "2 diverged" in text
+    assert "steps/s" in text and "left" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"step_size": -1.0}, ValueError, "step size must be finite and greater than 0"),
+        ({"step_size": "x"}, TypeError, "step_size must be a number"),
+        ({"steps": 2.5}, TypeError, "steps must be a whole number"),
+        ({"chains": 0}, ValueError, "chains must be at least 1"),
+        ({"burn_in": 800}, ValueError, "burn_in must be less than steps"),
+        ({"batch_size": 41}, ValueError, "minibatch of 41 rows"),
+        ({"start": [1.0]}, ValueError, "start must have shape"),
+        ({"start": [1.0, -1.0]}, ValueError, "coordinate 1 of the state is -1"),
+        ({"start": [np.nan, 1.0]}, ValueError, "initial state holds NaN"),
+        ({"observables": ["nothing"]}, ValueError, "no observable called 'nothing'"),
+        ({"observables": [7]}, ValueError, "no coordinate 7"),
+        ({"dynamics": "XY"}, ValueError, "expected one of LD, RM, Irr, RMIrr, GiIrr"),
+        ({"dynamics": lv.RM("other")}, ValueError, "no metric called 'other'"),
+        ({"dynamics": lv.Irr(np.zeros((3, 3)))}, ValueError, "J has size 3"),
+    ],
+)
+def test_bad_settings_are_refused(native, options, error, message) -> None:
+    with pytest.raises(error, match=message):
+        lv.sample(native, **(SETTINGS | options))
+
+
+def test_bad_data_are_refused() -> None:
+    with pytest.raises(ValueError, match="X must have 2 axes"):
+        lv.LogisticRegression([1.0, 2.0], [0, 1])
+    with pytest.raises(ValueError, match="label 2 in row 1"):
+        lv.LogisticRegression([[1.0], [2.0]], [0, 2])
+    with pytest.raises(ValueError, match="list of labels has size 3"):
+        lv.LogisticRegression([[1.0], [2.0]], [0, 1, 1])
+    with pytest.raises(ValueError, match="NaN"):
+        lv.NormalParameters([1.0, 2.0, np.nan])
+    with pytest.raises(TypeError, match="array of numbers"):
+        lv.NormalParameters(["a", "b"])
+    with pytest.raises(TypeError, match="target must be"):
+        lv.sample(3, **SETTINGS)
+    with pytest.raises(ValueError, match="not skew-symmetric"):
+        lv.Irr([[0.0, 1.0], [1.0, 0.0]])
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int64, "F", "strided"])
+def test_any_kind_of_array_is_taken(logistic, kind) -> None:
+    signs, x, _ = logistic
+    x = np.round(4 * x)
+    y = signs > 0
+    expected = lv.LogisticRegression(x, y).score(np.ones(4))
+    if kind == "F":
+        given = np.asfortranarray(x)
+    elif kind == "strided":
+        given = np.repeat(x, 2, axis=1)[:, ::2]
+    else:
+        given = x.astype(kind)
+    assert np.array_equal(lv.LogisticRegression(given, y).score(np.ones(4)), expected)
+
+
+def test_a_missing_extra_names_the_command(monkeypatch, native) -> None:
+    monkeypatch.setitem(sys.modules, "arviz", None)
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pytest.raises(ImportError, match=r"pip install 'langevin\[arviz\]'"):
+        lv.sample(native, "RM", **SETTINGS).to_arviz()
+    with pytest.raises(ImportError, match=r"pip install 'langevin\[jax\]'"):
+        lv.from_jax(lambda t: -0.5 * t @ t, 2)
+
+
+def test_documentation_runs() -> None:
+    modules = [m.name for m in pkgutil.iter_modules(lv.__path__, "langevin.")]
+    attempted = 0
+    for name in ["langevin", *modules]:
+        if name.endswith("_core"):
+            continue
+        result = doctest.testmod(importlib.import_module(name))
+        assert result.failed == 0, name
+        attempted += result.attempted
+    assert attempted > 100
+
+
+def test_every_public_name_has_an_example() -> None:
+    missing = []
+    names = [(n, getattr(lv, n)) for n in lv.__all__ if n not in ("__version__", "theory")]
+    names += [(f"theory.{n}", getattr(lv.theory, n)) for n in lv.theory.__all__]
+    for name, value in names:
+        if ">>>" not in (inspect.getdoc(value) or ""):
+            missing.append(name)
+    assert not missing

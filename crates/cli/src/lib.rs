@@ -8,6 +8,7 @@ pub mod execute;
 pub mod figure;
 pub mod output;
 pub mod report;
+pub mod reproduce;
 pub mod run_file;
 pub mod store;
 pub mod terminal;

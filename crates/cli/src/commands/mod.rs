@@ -4,6 +4,7 @@ mod compare;
 mod diagnose;
 mod ksd;
 mod list;
+mod reproduce;
 mod sample;
 mod summary;
 
@@ -85,6 +86,8 @@ enum Command {
     Sample(sample::Arguments),
     /// Run several dynamics on one target side by side: tables, figures and a report.
     Compare(compare::Arguments),
+    /// Every table and figure of the paper, beside its numbers, with a verdict on each claim.
+    Reproduce(reproduce::Arguments),
     /// Summary, R-hat, effective sample sizes, trace and rank figures of a store of draws.
     Diagnose(diagnose::Arguments),
     /// Kernel Stein discrepancy of draws in a CSV file or a store.
@@ -152,6 +155,7 @@ fn run(cli: &Cli) -> anyhow::Result<Done> {
     match &cli.command {
         Command::Sample(arguments) => sample::run(arguments, global),
         Command::Compare(arguments) => compare::run(arguments, global),
+        Command::Reproduce(arguments) => reproduce::run(arguments, global),
         Command::Diagnose(arguments) => diagnose::run(arguments, global),
         Command::Ksd(arguments) => ksd::run(arguments, global),
         Command::List(arguments) => list::run(arguments),

@@ -15,10 +15,10 @@ use langevin::stat::Spread;
 use langevin::stat::running::{Estimate, log_spaced};
 
 use crate::exact::{Exact, Variances};
-use crate::execute::{ExecuteError, Recorded, Recording, Settings, Task, execute};
+use crate::execute::{Chain, ExecuteError, Recorded, Recording, Settings, Task, execute};
 use crate::run_file::{Arm, Run, Truth};
 
-pub use estimate::{Marks, Point};
+pub use estimate::{Marks, Point, mean_of, ratio};
 
 /// Checkpoints of discrepancies in a factor of ten.
 const KSD_PER_DECADE: usize = 10;
@@ -45,6 +45,8 @@ pub struct ArmResult {
     pub observables: Vec<ObservableResult>,
     /// Kernel Stein discrepancies.
     pub ksd: Option<Vec<KsdPoint>>,
+    /// The same of each chain that did not diverge: its number, and one value per checkpoint.
+    pub ksd_chains: Vec<(u64, Vec<f64>)>,
     /// States of the first chains.
     pub paths: Option<Paths>,
     /// Seconds of one thread per step of one chain.
@@ -128,7 +130,7 @@ pub fn compare(runs: &[Arc<Run>], settings: Settings<'_>) -> Result<Vec<Comparis
 
 /// Everything that has to be run for a comparison: the averages of every arm, then discrepancies,
 /// paths and the reference run, where asked for.
-fn tasks(run: &Arc<Run>) -> Vec<Task> {
+pub fn tasks(run: &Arc<Run>) -> Vec<Task> {
     let task = |arm: &Arm, n_chains, n_steps, recording| Task {
         run: run.clone(),
         arm: arm.clone(),
@@ -209,6 +211,10 @@ impl Comparison {
                 arm: arm.clone(),
                 divergences: divergences(&averages),
                 observables,
+                ksd_chains: ksd.as_ref().map_or(vec![], |(_, recorded)| {
+                    let values = |chain: &Chain| (chain.number, chain.values.clone());
+                    recorded.healthy().map(values).collect()
+                }),
                 ksd: ksd.map(|(task, recorded)| ksd_points(&task, &recorded)),
                 paths: paths.map(|(task, recorded)| path_states(run, &task, recorded)),
                 seconds_per_step: averages.seconds_per_step(),

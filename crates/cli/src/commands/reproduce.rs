@@ -1,0 +1,133 @@
+//! `langevin reproduce`: the paper's tables and figures beside its numbers.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use serde_json::Value;
+
+use super::{Done, Global};
+use crate::output::Folder;
+use crate::report::{Outcome, Report};
+use crate::reproduce::embedded::Scale;
+use crate::reproduce::page::{self, Judged, Page};
+use crate::reproduce::paper::Paper;
+use crate::reproduce::{Gathered, Request, Work, forecast, json};
+
+/// Room for units, tables and figures of everything, in bytes.
+const ROOM: u64 = 100_000_000;
+/// Shorter work needs no forecast, in seconds.
+const WORTH_SAYING: f64 = 2.0;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  langevin reproduce\n  langevin reproduce normal figure12\n  \
+                  langevin reproduce --scale paper --out out/paper\n\n\
+                  The output folder gets tables/*.csv, figures/*.svg and *.png, results.json, \
+                  timing.json and report.html, and the run files and data that were used."
+)]
+pub(super) struct Arguments {
+    /// gaussian, normal, logistic, ica, discretization, single items (table2 to table6, figure1
+    /// to figure16), or everything, which is the default.
+    #[arg(value_name = "WHAT")]
+    what: Vec<String>,
+    /// How much work goes into it: quick (two minutes on two cores) or paper (the paper's own
+    /// numbers of chains and steps).
+    #[arg(long, value_enum, default_value_t = Scale::Quick)]
+    scale: Scale,
+}
+
+pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done> {
+    let began = Instant::now();
+    let paper = Paper::embedded()?.select(&arguments.what)?;
+    let scale = arguments.scale;
+    let default = PathBuf::from("out").join(format!("reproduce-{}", scale.name()));
+    let folder = global.folder(default, ROOM)?;
+    let cache = folder.units(global.fresh)?;
+    let settings = global.settings(&cache);
+    let request = Request {
+        paper,
+        scale,
+        seed: global.seed,
+        folder: &folder,
+    };
+    let work = Work::prepare(&request)?;
+    let forecast_seconds = forecast::seconds(&work.tasks(), &cache)? / settings.threads as f64;
+    if forecast_seconds > WORTH_SAYING && !global.quiet {
+        eprintln!(
+            "{} items at scale {}: about {} on {} threads",
+            request.paper.items().count(),
+            scale.name(),
+            forecast::words(forecast_seconds),
+            settings.threads
+        );
+    }
+    let gathered = work.run(settings)?;
+    let judged = page::verdicts(&request.paper, &gathered);
+    let mut about = Page {
+        scale,
+        seed: global.seed,
+        threads: settings.threads,
+        wall_seconds: began.elapsed().as_secs_f64(),
+        forecast_seconds,
+    };
+    let built = page::build(&about, &request.paper, &gathered, &judged)?;
+    folder.write_report(&built.report, &built.figures, &built.long_tables)?;
+    about.wall_seconds = began.elapsed().as_secs_f64();
+    let results = json::results(&request.paper, scale, &gathered, &judged);
+    let timing = json::timing(&about, &gathered, &judged);
+    folder.write_json("timing.json", &timing)?;
+    // Last, so that its presence says that all the rest is there.
+    folder.write_json("results.json", &results)?;
+    Ok(Done {
+        text: text(&built.report, &judged, &folder, &about),
+        json: with_timing(results, timing),
+        good: !some_system_is_lost(&gathered),
+    })
+}
+
+fn with_timing(mut results: Value, timing: Value) -> Value {
+    results["timing"] = timing;
+    results
+}
+
+/// Whether every chain of some system diverged.
+fn some_system_is_lost(gathered: &Gathered) -> bool {
+    let run = |c: &&crate::compare::Comparison| c.run.n_chains > 0;
+    gathered
+        .comparisons
+        .values()
+        .filter(run)
+        .any(|c| c.some_arm_is_lost())
+}
+
+/// One line for each claim, then the counts and where the report is.
+fn text(report: &Report, judged: &[Judged], folder: &Folder, about: &Page) -> String {
+    let mut text = String::new();
+    for Judged { item, verdict, .. } in judged {
+        text += &format!(
+            "{:<9}  {:<9}  {}\n",
+            item,
+            verdict.outcome.name(),
+            verdict.claim
+        );
+    }
+    let counts: Vec<String> = Outcome::ALL
+        .into_iter()
+        .map(|outcome| {
+            format!(
+                "{} {}",
+                report.count(outcome),
+                outcome.name().to_lowercase()
+            )
+        })
+        .collect();
+    text + &format!(
+        "\n{} claims: {}\nScale {}, {}\nReport: {}\n",
+        judged.len(),
+        counts.join(", "),
+        about.scale.name(),
+        forecast::words(about.wall_seconds),
+        folder.path().join("report.html").display()
+    )
+}

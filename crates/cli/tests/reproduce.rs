@@ -153,7 +153,7 @@ fn check_in_browser(report: &Path) {
         let found = Command::new(name).arg("--version").output();
         found.is_ok_and(|output| output.status.success())
     };
-    if !browsers.iter().any(|name| installed(name)) {
+    if !browsers.iter().any(installed) {
         eprintln!("no browser: the report was not looked at");
         return;
     }

@@ -155,9 +155,11 @@ fn merge(
     }
 }
 
-/// A value as one would write it: whole numbers without a decimal point.
+/// A value as one would write it: powers of ten for what is very large or small, and whole numbers
+/// without a decimal point.
 fn shown(value: &Value) -> String {
     match value {
+        Value::Float(x) if *x >= 1e5 || *x < 1e-2 => format!("{x:e}"),
         Value::Float(x) if x.fract() == 0.0 => format!("{x:.0}"),
         other => other.to_string(),
     }
@@ -226,7 +228,7 @@ mod tests {
         let row = |a: &str, b: &str, c: &str| (a.to_string(), b.to_string(), c.to_string());
         assert_eq!(
             said,
-            [row("steps", "1000000", "1000"), row("thin", "not set", "5")]
+            [row("steps", "1e6", "1000"), row("thin", "not set", "5")]
         );
     }
 }

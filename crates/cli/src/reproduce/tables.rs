@@ -199,7 +199,7 @@ pub fn runs(list: &[(Experiment, &Run)]) -> Table {
         .column(Column::new("burn-in"))
         .column(Column::new("step size and gradients"))
         .column(Column::new("seed"))
-        .column(Column::new("changed from the scale of the paper"));
+        .column(Column::new("changed from the paper"));
     for (experiment, run) in list {
         let changes: Vec<String> = experiment
             .changes

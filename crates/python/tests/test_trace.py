@@ -107,6 +107,8 @@ import os, signal, threading, time, warnings
 import numpy as np
 import langevin as lv
 warnings.simplefilter("ignore")
+# Programs started in the background ignore the signal unless told otherwise.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 x = np.random.default_rng(0).normal(size=(100, 5))
 targets = [lv.LogisticRegression(x, x[:, 0] > 0), lv.Target(5, score=lambda t: -t)]
 for target in targets:
@@ -122,7 +124,9 @@ print("healthy", len(comparison.traces))
 
 
 def test_ctrl_c_returns_what_is_finished() -> None:
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120
+    )
     assert done.stdout.split() == ["healthy", "1"], done.stderr
 
 

@@ -62,11 +62,10 @@ const LARGEST_COMPARED: usize = 64;
 /// Below this size, packing picks costs more than it saves.
 const SMALLEST_PACKED: usize = 12;
 
-/// Four picks of 15 bits share a word when picks are compared.
+/// Four picks share a word when picks are compared.
 const PICKS_PER_WORD: usize = 4;
+/// Largest number of rows whose picks can: the largest field stands for none.
 const EMPTY: u64 = 0x7FFF;
-const EMPTY_IN_ALL: u64 = 0x7FFF_7FFF_7FFF_7FFF;
-const TOP_BITS: u64 = 0x8000_8000_8000_8000;
 
 /// Draws the rows of minibatches, one set per lane.
 #[derive(Clone, Debug)]
@@ -86,7 +85,7 @@ enum Method {
     Wide,
     /// A partial Fisher–Yates shuffle of a permutation that each lane keeps: where it left off
     /// does not matter, since every swap is uniform.
-    Shuffle(Vec<Vec<u32>>),
+    Shuffle(Vec<u32>),
 }
 
 impl BatchSampler {
@@ -173,62 +172,56 @@ fn uniform<L: Lanes>(rng: &mut Rng<L>, n_data: u64, out: &mut [L::Bits], bound: 
 /// already in the set, base+k is taken instead.
 #[inline(always)]
 fn make_distinct<L: Lanes>(base: u64, picks: &mut [L::Bits]) {
-    let one = L::Bits::of(1);
     for k in 1..picks.len() {
         let pick = picks[k];
-        // Subtracting 1 sets the top bit of a difference that is 0, and of no other.
-        let mut taken = L::Bits::of(0);
+        let mut new = L::everywhere();
         for earlier in &picks[..k] {
-            taken = taken | ((pick ^ *earlier) - one);
+            new = L::unequal(new, pick, *earlier);
         }
-        picks[k] = choose::<L>(taken, base + k as u64, pick);
+        picks[k] = L::choose(new, pick, L::Bits::of(base + k as u64));
     }
 }
 
 /// The same with four earlier picks compared at once, in fields of 16 bits.
 #[inline(always)]
 fn make_distinct_packed<L: Lanes>(base: u64, picks: &mut [L::Bits]) {
-    let empty = L::Bits::of(EMPTY);
-    let mut packed = [L::Bits::of(EMPTY_IN_ALL); LARGEST_COMPARED / PICKS_PER_WORD];
+    let in_all = |pick: u64| pick * 0x0001_0001_0001_0001;
+    let mut packed = [L::Bits::of(in_all(EMPTY)); LARGEST_COMPARED / PICKS_PER_WORD];
     for k in 0..picks.len() {
-        let mut pick = picks[k];
-        let pair = pick | (pick << 16);
-        let in_all = pair | (pair << 32);
-        // A field below 2¹⁵ plus 2¹⁵ − 1 has its top bit clear only where the field is 0.
-        let mut distinct = L::Bits::of(TOP_BITS);
+        let pair = picks[k] | (picks[k] << 16);
+        let pick = pair | (pair << 32);
+        let mut new = L::all_fields();
         for word in &packed[..k.div_ceil(PICKS_PER_WORD)] {
-            distinct = distinct & ((in_all ^ *word) + L::Bits::of(EMPTY_IN_ALL));
+            new = L::fields_unequal(new, pick, *word);
         }
-        // Earlier picks differ from each other, so at most one field was 0 and the difference is
-        // 0 or a single bit: subtracting 1 sets the top bit only where it is 0.
-        let all_distinct = (L::Bits::of(TOP_BITS) - distinct) - L::Bits::of(1);
-        let last = L::from_bits(L::Bits::of(base + k as u64));
-        pick = L::if_top_bit(all_distinct, L::from_bits(pick), last).to_bits();
-        picks[k] = pick;
-        let shift = 16 * (k % PICKS_PER_WORD) as u32;
+        let last = L::Bits::of(in_all(base + k as u64));
+        let pick = L::choose(L::whole_lanes(new), pick, last);
+        picks[k] = pick & L::Bits::of(EMPTY);
+        // The field of an empty place has all its bits set.
         let slot = &mut packed[k / PICKS_PER_WORD];
-        *slot = *slot - ((empty - pick) << shift);
+        let others = !(EMPTY << (16 * (k % PICKS_PER_WORD)));
+        *slot = *slot & (pick | L::Bits::of(others));
     }
-}
-
-/// `last` where the top bit of `taken` is set, else `pick`.
-#[inline(always)]
-fn choose<L: Lanes>(taken: L::Bits, last: u64, pick: L::Bits) -> L::Bits {
-    L::if_top_bit(taken, L::from_bits(L::Bits::of(last)), L::from_bits(pick)).to_bits()
 }
 
 /// Swaps entry k of each lane's permutation with the entry `picks[k]` places further on, and puts
 /// the new entry k into `picks[k]`.
-#[inline(never)]
-fn shuffle<L: Lanes>(n_data: u64, permutations: &mut Vec<Vec<u32>>, picks: &mut [L::Bits]) {
-    permutations.resize_with(L::WIDTH, || (0..n_data as u32).collect());
-    let mut words = [0; 16];
-    for (k, pick) in picks.iter_mut().enumerate() {
-        pick.store(&mut words);
-        for (word, permutation) in words.iter_mut().zip(permutations.iter_mut()) {
-            permutation.swap(k, k + *word as usize);
-            *word = u64::from(permutation[k]);
+///
+/// Lane by lane: the ports that move single words are idle elsewhere.
+#[inline(always)]
+fn shuffle<L: Lanes>(n_data: u64, permutations: &mut Vec<u32>, picks: &mut [L::Bits]) {
+    let n = n_data as usize;
+    if permutations.is_empty() {
+        permutations.extend((0..L::WIDTH).flat_map(|_| 0..n_data as u32));
+    }
+    let words = L::Bits::words_mut(picks);
+    for (lane, permutation) in permutations.chunks_exact_mut(n).enumerate() {
+        for (k, batch) in words.chunks_exact_mut(L::WIDTH).enumerate() {
+            let other = k + batch[lane] as usize;
+            let new = permutation[other];
+            permutation[other] = permutation[k];
+            permutation[k] = new;
+            batch[lane] = u64::from(new);
         }
-        *pick = L::Bits::load(&words);
     }
 }

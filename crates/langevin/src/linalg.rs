@@ -44,14 +44,14 @@ pub fn cholesky<R: Real>(a: &mut [R], n: usize) {
     for j in 0..n {
         let mut pivot = a[j * n + j];
         for k in 0..j {
-            pivot -= a[j * n + k] * a[j * n + k];
+            pivot = (-a[j * n + k]).mul_add(a[j * n + k], pivot);
         }
         let inverse = R::one() / pivot.sqrt();
         a[j * n + j] = inverse;
         for i in j + 1..n {
             let mut sum = a[i * n + j];
             for k in 0..j {
-                sum -= a[i * n + k] * a[j * n + k];
+                sum = (-a[i * n + k]).mul_add(a[j * n + k], sum);
             }
             a[i * n + j] = sum * inverse;
         }
@@ -76,7 +76,7 @@ pub fn solve_transposed<R: Real>(factor: &[R], n: usize, x: &mut [R]) {
     for i in (0..n).rev() {
         let mut sum = x[i];
         for k in i + 1..n {
-            sum -= factor[k * n + i] * x[k];
+            sum = (-factor[k * n + i]).mul_add(x[k], sum);
         }
         x[i] = sum * factor[i * n + i];
     }
@@ -88,7 +88,7 @@ pub fn solve_lower<R: Real>(factor: &[R], n: usize, x: &mut [R]) {
     for i in 0..n {
         let mut sum = x[i];
         for k in 0..i {
-            sum -= factor[i * n + k] * x[k];
+            sum = (-factor[i * n + k]).mul_add(x[k], sum);
         }
         x[i] = sum * factor[i * n + i];
     }

@@ -5,7 +5,7 @@
 //! fixed number of words, whatever their values: there is no rejection, hence no branch and no
 //! chain that waits for another.
 
-use crate::real::{BitLanes, Isa, Kernel, Lanes, Word, math};
+use crate::real::{BitLanes, Isa, Kernel, Lanes, MAX_WIDTH, Word, WordsToNumbers, math};
 
 /// What a stream is used for; streams of different purposes are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl Rng<f64> {
 impl<L: Lanes> Rng<L> {
     /// The streams of chains `first`, `first + 1`, …, one in each lane.
     pub fn for_chains(seed: u64, first: u64, stream: Stream) -> Self {
-        let mut words = [[0_u64; 16]; 4];
+        let mut words = [[0_u64; MAX_WIDTH]; 4];
         for lane in 0..L::WIDTH {
             let state = initial_state(seed, first.wrapping_add(lane as u64), stream);
             for i in 0..4 {
@@ -140,11 +140,11 @@ impl<L: Lanes> Rng<L> {
         let mut pairs = out.chunks_exact_mut(2);
         for pair in &mut pairs {
             let (radius, angle) = (self.next_word(), self.next_word());
-            (pair[0], pair[1]) = box_muller(radius, angle);
+            (pair[0], pair[1]) = L::by_register::<BoxMuller>(radius, angle);
         }
         if let [last] = pairs.into_remainder() {
             let (radius, angle) = (self.next_word(), self.next_word());
-            *last = box_muller(radius, angle).0;
+            *last = L::by_register::<BoxMuller>(radius, angle).0;
         }
     }
 
@@ -191,7 +191,7 @@ impl Kernel for Words {
         for i in (0..first.len()).step_by(L::WIDTH) {
             let radius = L::Bits::load(&self.radii[i..]);
             let angle = L::Bits::load(&self.angles[i..]);
-            let (a, b) = box_muller::<L>(radius, angle);
+            let (a, b) = L::by_register::<BoxMuller>(radius, angle);
             a.store(&mut first[i..]);
             b.store(&mut second[i..]);
         }
@@ -200,15 +200,22 @@ impl Kernel for Words {
 }
 
 /// Two independent normal numbers from two random words (Box and Muller, 1958).
-#[inline(always)]
-fn box_muller<L: Lanes>(radius: L::Bits, angle: L::Bits) -> (L, L) {
-    let radius = (math::ln_normal(unit_open::<L>(radius)) * -2.0).sqrt();
-    // The high bits place the angle within a quarter turn, the low two choose the quarter.
-    let one = L::Bits::of(1.0_f64.to_bits());
-    let within = L::from_bits((angle >> 12) | one) - 1.5;
-    let (sin, cos) = math::sin_cos_quarter(within);
-    let (sin, cos) = math::turn(angle, sin, cos);
-    (radius * cos, radius * sin)
+///
+/// One register at a time: there is work enough in a pair to fill the processor, and two would not
+/// fit into its registers.
+struct BoxMuller;
+
+impl WordsToNumbers for BoxMuller {
+    #[inline(always)]
+    fn eval<L: Lanes>(radius: L::Bits, angle: L::Bits) -> (L, L) {
+        let radius = (math::ln_normal(unit_open::<L>(radius)) * -2.0).sqrt();
+        // The high bits place the angle within a quarter turn, the low two choose the quarter.
+        let one = L::Bits::of(1.0_f64.to_bits());
+        let within = L::from_bits((angle >> 12) | one) - 1.5;
+        let (sin, cos) = math::sin_cos_quarter(within);
+        let (sin, cos) = math::turn(angle, sin, cos);
+        (radius * cos, radius * sin)
+    }
 }
 
 /// A uniform number (k + ½)/2⁵² in (0, 1) from the high bits of a word.

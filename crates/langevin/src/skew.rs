@@ -131,6 +131,38 @@ impl SkewMatrix {
             start = end;
         }
     }
+
+    /// J times each row of a square matrix, four rows at a time: they share the entries of J and
+    /// do not wait for each other.
+    #[inline(always)]
+    pub(crate) fn apply_to_rows<R: Real>(&self, rows: &[R], out: &mut [R]) {
+        const TILE: usize = 4;
+        let d = self.row_ends.len();
+        let whole = d / TILE * TILE * d;
+        let (tiles, rest) = out.split_at_mut(whole);
+        for (four, out) in rows
+            .chunks_exact(TILE * d)
+            .zip(tiles.chunks_exact_mut(TILE * d))
+        {
+            let mut start = 0;
+            for (i, &end) in self.row_ends.iter().enumerate() {
+                let mut sums = [R::zero(); TILE];
+                for k in start..end {
+                    let (column, value) = (self.columns[k] as usize, R::of(self.values[k]));
+                    for t in 0..TILE {
+                        sums[t] = four[t * d + column].mul_add(value, sums[t]);
+                    }
+                }
+                for t in 0..TILE {
+                    out[t * d + i] = sums[t];
+                }
+                start = end;
+            }
+        }
+        for (row, out) in rows[whole..].chunks_exact(d).zip(rest.chunks_exact_mut(d)) {
+            self.apply(row, out);
+        }
+    }
 }
 
 fn signs(dim: usize, delta: f64) -> DMatrix<f64> {

@@ -166,6 +166,9 @@ pub struct Rows {
     width: usize,
     stride: usize,
     data: Vec<f64>,
+    /// The same by columns of 16 or 32 entries, where rows are few: a column then fits
+    /// into registers, and to fetch an entry is to permute them.
+    columns: Vec<f64>,
 }
 
 impl Rows {
@@ -180,15 +183,34 @@ impl Rows {
             1 | 2 => width,
             _ => width.next_multiple_of(4),
         };
-        let mut padded = vec![0.0; data.len() / width * stride];
+        let n = data.len() / width;
+        let mut padded = vec![0.0; n * stride];
         for (row, out) in data.chunks(width).zip(padded.chunks_mut(stride)) {
             out[..width].copy_from_slice(row);
+        }
+        let mut columns = vec![];
+        if let Some(size) = Self::column_size(n) {
+            columns.resize(size * width, 0.0);
+            for (i, x) in data.iter().enumerate() {
+                columns[i % width * size + i / width] = *x;
+            }
         }
         Ok(Rows {
             width,
             stride,
             data: padded,
+            columns,
         })
+    }
+
+    /// Length of a column that fits into registers, if there is one.
+    #[inline(always)]
+    fn column_size(n_rows: usize) -> Option<usize> {
+        match n_rows {
+            0..=16 => Some(16),
+            17..=32 => Some(32),
+            _ => None,
+        }
     }
 
     /// Number of rows.
@@ -225,20 +247,20 @@ impl Rows {
 
     /// Row `index[lane]` in each lane; `out` has the width of a row.
     #[inline(always)]
-    pub fn gather<L: Lanes>(&self, index: L::Bits, out: &mut [L]) {
-        let mut start = index.mul_low(L::Bits::of(self.stride as u64));
-        if out.len() <= 2 {
+    pub fn gather<L: Lanes>(&self, index: &L::Bits, out: &mut [L]) {
+        if L::WIDTH > 1
+            && let Some(size) = Self::column_size(self.len())
+        {
+            for (column, out) in self.columns.chunks_exact(size).zip(out) {
+                *out = L::lookup(column, *index);
+            }
+        } else if self.stride <= 2 {
+            let start = index.mul_low(L::Bits::of(self.stride as u64));
             for c in 0..out.len() {
                 out[c] = L::gather(&self.data[c..], start);
             }
-            return;
-        }
-        for chunk in out.chunks_mut(4) {
-            let four = L::gather_four(&self.data, start);
-            for (out, x) in chunk.iter_mut().zip(four) {
-                *out = x;
-            }
-            start = start + L::Bits::of(4);
+        } else {
+            L::gather_row(&self.data, self.stride, index, out);
         }
     }
 }
@@ -333,7 +355,7 @@ pub trait Posterior: Send + Sync {
         let (row, sum) = scratch.split_at_mut(self.rows().width());
         let sum = &mut sum[..theta.len()];
         sum.fill(L::zero());
-        for &index in rows {
+        for index in rows {
             self.rows().gather(index, row);
             self.add_score(theta, row, sum);
         }

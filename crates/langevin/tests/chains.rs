@@ -11,9 +11,10 @@ use langevin::catalog::{Measure, Measurement, MetricChoice, Model, System, run};
 use langevin::chain::{Control, Outcome, Plan, Start};
 use langevin::integrator::StepSize;
 use langevin::models::{LinearGaussian, NormalParameters};
-use langevin::record::Observable;
+use langevin::record::{Batches, Observable};
 use langevin::rng::{Rng, Stream};
 use langevin::skew::SkewMatrix;
+use langevin::stat::DEFAULT_BATCHES;
 use serde_json::Value;
 
 fn gaussian_model(inputs: &Value) -> LinearGaussian {
@@ -22,29 +23,13 @@ fn gaussian_model(inputs: &Value) -> LinearGaussian {
     LinearGaussian::new(rows(&inputs["X"]), &gamma_x, &prior).unwrap()
 }
 
-/// Batch means of each healthy chain: variance of the batch averages times the batch time.
-fn batch_means(
-    outcome: &Outcome<Measurement>,
-    observable: usize,
-    edges: &[u64],
-    h: f64,
-) -> Vec<f64> {
-    let chain = |(_, record, lane): (u64, &Measurement, usize)| {
-        let averages = record.averages.as_ref().unwrap();
-        let means: Vec<f64> = edges
-            .windows(2)
-            .map(|w| averages.between(w[0], w[1], observable, lane).unwrap())
-            .collect();
-        let (_, error) = mean_and_error(&means);
-        error * error * means.len() as f64 * (edges[1] - edges[0]) as f64 * h
-    };
-    outcome.healthy().map(chain).collect()
-}
-
-/// Edges of 20 batches of equal length after `burn_in`.
-fn edges(burn_in: u64, n_steps: u64) -> Vec<u64> {
-    let length = (n_steps - burn_in) / 20;
-    (0..=20).map(|i| burn_in + i * length).collect()
+/// Mean of the batch-means estimate over healthy chains, and its error.
+fn batch_means(outcome: &Outcome<Measurement>, observable: usize, batches: &Batches) -> (f64, f64) {
+    let chains = outcome
+        .healthy()
+        .map(|(_, record, lane)| (record.averages.as_ref().unwrap(), lane));
+    let spread = batches.over_chains(chains, observable).unwrap();
+    (spread.mean, spread.mean_se)
 }
 
 fn two_observables() -> Vec<Observable> {
@@ -64,11 +49,11 @@ fn gaussian_chains_meet_the_reference() {
     let model = Model::LinearGaussian(gaussian_model(inputs));
     let j = SkewMatrix::new(&matrix(&inputs["J"])).unwrap();
     let h = 0.005;
-    let edges = edges(0, 100_000);
+    let batches = Batches::new(0, 100_000, DEFAULT_BATCHES, h).unwrap();
     let checkpoints = [1000, 10_000, 100_000];
     let measure = Measure {
         observables: two_observables(),
-        marks: edges.iter().copied().chain(checkpoints).collect(),
+        marks: batches.edges().iter().copied().chain(checkpoints).collect(),
         ..Measure::default()
     };
     for name in System::NAMES {
@@ -115,7 +100,7 @@ fn gaussian_chains_meet_the_reference() {
                     expected(&format!("var_K{n}_sg_norep")),
                 );
             }
-            let (mean, error) = mean_and_error(&batch_means(&outcome, k, &edges, h));
+            let (mean, error) = batch_means(&outcome, k, &batches);
             assert!(error / mean < 0.01, "the test must resolve 2 %");
             within(
                 "batch means".into(),
@@ -154,10 +139,10 @@ fn normal_chains_meet_the_reference() {
     let target = normal_model();
     let model = Model::Normal(target.clone());
     let h = 1e-3;
-    let edges = edges(0, 990_000);
+    let batches = Batches::new(0, 990_000, DEFAULT_BATCHES, h).unwrap();
     let measure = Measure {
         observables: two_observables(),
-        marks: edges.clone(),
+        marks: batches.edges().to_vec(),
         ..Measure::default()
     };
     let start = Start::Function(Arc::new(move |seed, chain| {
@@ -184,7 +169,7 @@ fn normal_chains_meet_the_reference() {
         );
         for (k, key) in ["batch_phi1", "batch_phi2"].into_iter().enumerate() {
             let exact = reference[name][key].as_f64().unwrap();
-            let (mean, error) = mean_and_error(&batch_means(&outcome, k, &edges, h));
+            let (mean, error) = batch_means(&outcome, k, &batches);
             let z = (mean - exact) / error;
             println!("{name} {key}: {mean:.4} ± {error:.4}, exact {exact:.4}, z = {z:.2}");
             assert!(

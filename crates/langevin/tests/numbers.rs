@@ -6,6 +6,7 @@ use common::{mean_and_error, normal_cdf};
 use langevin::batch::{BatchSampler, Gradient};
 use langevin::real::{BitLanes, Isa, Kernel, Lanes, Real, math};
 use langevin::rng::{Rng, Stream};
+use langevin::target::Rows;
 
 /// Distance in units in the last place.
 fn ulps(a: f64, b: f64) -> f64 {
@@ -122,11 +123,16 @@ impl Kernel for Everything {
                 .map(f64::to_bits)
                 .collect::<Vec<_>>()
         };
-        let mut results: Vec<Vec<u64>> = vec![vec![]; 9];
+        let mut results: Vec<Vec<u64>> = vec![vec![]; 12];
         for chunk in inputs.chunks_exact(L::WIDTH) {
             let x = L::load(chunk);
             let positive = x.abs() + 0.1;
+            let mut tanhs = [x, x * 0.1, x * 1e-3];
+            L::tanh_all(&mut tanhs);
             let values = [
+                tanhs[0],
+                tanhs[1],
+                tanhs[2],
                 x.exp(),
                 positive.ln(),
                 x.tanh(),
@@ -142,32 +148,66 @@ impl Kernel for Everything {
             }
         }
         out.extend(results.concat());
-        // Chains 0..8 draw their numbers in packs of whatever width there is.
-        for first in (0..8).step_by(L::WIDTH) {
+        // Chains 0..16 draw their numbers in packs of whatever width there is.
+        let mut chains = vec![vec![]; 16];
+        for first in (0..16).step_by(L::WIDTH) {
             let mut rng = Rng::<L>::for_chains(9, first, Stream::Noise);
             let mut normals = [L::zero(); 6];
             rng.fill_normals(&mut normals);
-            let mut batches = BatchSampler::new(Gradient::minibatch(5), 30).unwrap();
-            let mut rows = [L::Bits::of(0); 10];
-            batches.fill::<L>(&mut rng, &mut rows);
             for lane in 0..L::WIDTH {
-                out.extend(normals.map(|x| x.lane(lane).to_bits()));
-                out.extend(rows.map(|x| {
-                    let mut words = [0; 16];
-                    x.store(&mut words);
-                    words[lane]
-                }));
+                chains[first as usize + lane].extend(normals.map(|x| x.lane(lane).to_bits()));
+            }
+            // Batches by each method, and the rows that they name, from tables of each kind.
+            for (batch_size, n_data) in [(5, 10), (5, 30), (20, 300), (70, 300)] {
+                let mut batches =
+                    BatchSampler::new(Gradient::minibatch(batch_size), n_data).unwrap();
+                let mut batch = vec![L::Bits::of(0); 2 * batch_size];
+                batches.fill::<L>(&mut rng, &mut batch);
+                for width in [1, 3, 9] {
+                    let data = (0..n_data * width).map(|i| i as f64).collect();
+                    let table = Rows::new(data, width).unwrap();
+                    let mut row = vec![L::zero(); width];
+                    for lane in 0..L::WIDTH {
+                        for index in &batch {
+                            table.gather(index, &mut row);
+                            let bits = row.iter().map(|x| x.lane(lane).to_bits());
+                            chains[first as usize + lane].extend(bits);
+                            let word = L::Bits::words(std::slice::from_ref(index))[lane];
+                            assert_eq!(row[0].lane(lane), (word as usize * width) as f64);
+                        }
+                    }
+                }
             }
         }
+        out.extend(chains.concat());
         out
     }
+}
+
+/// Shared divisions cost an ulp or two.
+#[test]
+fn tangents_of_many_numbers_are_those_of_each() {
+    let mut rng = Rng::new(2, 0, Stream::Setup);
+    for scale in [0.01, 1.0, 60.0] {
+        for _ in 0..20_000 {
+            let x: [f64; 5] = std::array::from_fn(|_| scale * (rng.uniform() - 0.5));
+            let mut many = x;
+            f64::tanh_all(&mut many);
+            for (x, t) in x.into_iter().zip(many) {
+                assert!(ulps(t, f64::tanh(x)) <= 5.0, "tanh({x}) = {t}");
+            }
+        }
+    }
+    let mut odd = [f64::NAN, f64::INFINITY, -1e300];
+    f64::tanh_all(&mut odd);
+    assert!(odd[0].is_nan());
 }
 
 #[test]
 fn lanes_equal_the_scalar_bit_for_bit() {
     let scalar = Isa::Portable.run(1, Everything);
     for isa in Isa::available() {
-        for width in [1, 4, 8] {
+        for width in [1, 4, 8, 16] {
             assert!(
                 isa.run(width, Everything) == scalar,
                 "{isa:?}, width {width}"

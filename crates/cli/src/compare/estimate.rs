@@ -2,7 +2,7 @@
 
 use langevin::integrator::StepSize;
 use langevin::stat::running::{BiasSquared, Estimate, running_errors};
-use langevin::stat::{Draws, Spread};
+use langevin::stat::{Draws, Spread, variance_of_batches};
 
 use crate::execute::{Chain, Recorded};
 use crate::run_file::{Measure, Run};
@@ -87,7 +87,7 @@ impl Marks {
                 .map(|edge| self.average(chain, observable, edge[0], edge[1], h))
                 .collect();
             let time = step_size * (self.batches[1] - self.batches[0]) as f64;
-            (chain.number, time * variance(&batches))
+            (chain.number, variance_of_batches(&batches, time))
         };
         recorded.healthy().map(estimate).collect()
     }
@@ -122,12 +122,6 @@ fn weight(h: StepSize, from: u64, to: u64) -> f64 {
         StepSize::Constant(_) => (to - from) as f64,
         StepSize::Decreasing { .. } => (from..to).map(|k| h.at(k)).sum(),
     }
-}
-
-fn variance(values: &[f64]) -> f64 {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0)
 }
 
 /// Mean and standard error of independent values; `None` for fewer than two.

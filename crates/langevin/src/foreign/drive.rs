@@ -9,7 +9,7 @@ use crate::chain::{Control, Divergence, Group, Plan, Watch, pack_states};
 use crate::dynamics::Dynamics;
 use crate::integrator::{EulerMaruyama, Integrator, Score, StepSize};
 use crate::metric::Metric;
-use crate::real::{BitLanes, Kernel, Lanes};
+use crate::real::{BitLanes, Kernel, Lanes, MAX_WIDTH};
 use crate::record::{Block, Record};
 use crate::rng::{Rng, Stream};
 use crate::skew::{Skew, SkewMatrix};
@@ -235,7 +235,7 @@ impl<L: Lanes, R> Pack<L, R> {
     fn write_rows(&self, thetas: &mut [f64]) {
         let d = self.theta.len();
         let rows = &mut thetas[self.first * d..(self.first + self.n_chains) * d];
-        let mut lanes = [0.0; 16];
+        let mut lanes = [0.0; MAX_WIDTH];
         for (i, pack) in self.theta.iter().enumerate() {
             pack.store(&mut lanes);
             for (row, value) in rows.chunks_exact_mut(d).zip(lanes) {
@@ -357,7 +357,7 @@ impl<'w, 'a> Calls<'w, 'a> {
 #[inline(always)]
 fn read_lanes<L: Lanes>(table: &[f64], width: usize, first: usize, n: usize, out: &mut [L]) {
     let rows = &table[first * width..(first + n) * width];
-    let mut lanes = [0.0; 16];
+    let mut lanes = [0.0; MAX_WIDTH];
     for (i, out) in out.iter_mut().enumerate() {
         for (lane, row) in lanes.iter_mut().zip(rows.chunks_exact(width)) {
             *lane = row[i];
@@ -368,7 +368,7 @@ fn read_lanes<L: Lanes>(table: &[f64], width: usize, first: usize, n: usize, out
 
 /// The rows of the data that step `i` of the block uses, chain after chain.
 fn gather_rows<L: Lanes, R>(packs: &[Pack<L, R>], i: usize, out: &mut [i64]) {
-    let mut lanes = [0; 16];
+    let mut lanes = [0; MAX_WIDTH];
     for pack in packs {
         let size = pack.batch_size;
         for (k, rows) in pack.rows[i * size..(i + 1) * size].iter().enumerate() {

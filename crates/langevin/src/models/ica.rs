@@ -98,18 +98,20 @@ impl Ica {
         }
     }
 
-    /// Adds −weight · tanh(½ y) xᵀ, y = W x, to `out`.
+    /// Adds tanh(½ y) xᵀ, y = W x, to `out`; `half` is ½W and `t` takes the tangents.
     #[inline(always)]
-    fn subtract_tanh<R: Real>(&self, theta: &[R], x: &[R], out: &mut [R]) {
-        let m = self.signals(theta);
+    fn add_tanh<R: Real>(half: &[R], x: &[R], t: &mut [R], out: &mut [R]) {
+        let m = x.len();
         for row in 0..m {
-            let mut y = theta[row] * x[0];
+            t[row] = half[row] * x[0];
             for col in 1..m {
-                y = theta[col * m + row].mul_add(x[col], y);
+                t[row] = half[col * m + row].mul_add(x[col], t[row]);
             }
-            let t = (y * 0.5).tanh();
-            for col in 0..m {
-                out[col * m + row] -= t * x[col];
+        }
+        R::tanh_all(t);
+        for col in 0..m {
+            for row in 0..m {
+                out[col * m + row] = t[row].mul_add(x[col], out[col * m + row]);
             }
         }
     }
@@ -154,12 +156,15 @@ impl Posterior for Ica {
     fn score<R: Real>(&self, theta: &[R], scratch: &mut [R], out: &mut [R]) {
         let m = self.signals(theta);
         self.determinant_score(theta, scratch, out);
-        let x = &mut scratch[..m];
+        let Parts { half, sum, x, t } = split(theta, m, scratch);
         for row in self.rows.iter() {
             for (x, value) in x.iter_mut().zip(row) {
                 *x = R::of(*value);
             }
-            self.subtract_tanh(theta, x, out);
+            Self::add_tanh(half, x, t, sum);
+        }
+        for (out, sum) in out.iter_mut().zip(sum) {
+            *out -= *sum;
         }
     }
 
@@ -173,21 +178,19 @@ impl Posterior for Ica {
     ) {
         let m = self.signals(theta);
         self.determinant_score(theta, scratch, out);
-        let (x, sum) = scratch.split_at_mut(m);
-        let sum = &mut sum[..m * m];
-        sum.fill(L::zero());
-        for &index in rows {
+        let Parts { half, sum, x, t } = split(theta, m, scratch);
+        for index in rows {
             self.rows.gather(index, x);
-            self.subtract_tanh(theta, x, sum);
+            Self::add_tanh(half, x, t, sum);
         }
-        let weight = L::of(self.rows.len() as f64 / rows.len() as f64);
+        let weight = L::of(-(self.rows.len() as f64 / rows.len() as f64));
         for (out, sum) in out.iter_mut().zip(sum) {
             *out = sum.mul_add(weight, *out);
         }
     }
 
     fn scratch_len(&self) -> usize {
-        2 * self.m * self.m + self.m
+        2 * self.m * self.m + 2 * self.m
     }
 
     fn check_state(&self, theta: &[f64]) -> Result<()> {
@@ -209,6 +212,33 @@ impl Posterior for Ica {
             shape: vec![self.m, self.m],
             column_major: true,
         }]
+    }
+}
+
+/// The parts of the scratch space of the score.
+struct Parts<'a, R> {
+    /// ½W.
+    half: &'a [R],
+    /// Σ tanh(½ y) xᵀ, so far 0.
+    sum: &'a mut [R],
+    x: &'a mut [R],
+    t: &'a mut [R],
+}
+
+#[inline(always)]
+fn split<'a, R: Real>(theta: &[R], m: usize, scratch: &'a mut [R]) -> Parts<'a, R> {
+    let (half, rest) = scratch.split_at_mut(m * m);
+    let (sum, rest) = rest.split_at_mut(m * m);
+    let (x, rest) = rest.split_at_mut(m);
+    for (half, w) in half.iter_mut().zip(theta) {
+        *half = *w * 0.5;
+    }
+    sum.fill(R::zero());
+    Parts {
+        half,
+        sum,
+        x,
+        t: &mut rest[..m],
     }
 }
 

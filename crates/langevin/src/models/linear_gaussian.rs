@@ -163,7 +163,7 @@ impl Posterior for LinearGaussian {
         let d = theta.len();
         let (row, sum) = scratch.split_at_mut(d);
         sum.fill(L::zero());
-        for &index in rows {
+        for index in rows {
             self.pulls.gather(index, row);
             for i in 0..d {
                 sum[i] += row[i];

@@ -65,6 +65,29 @@ impl LogisticFisher {
         }
     }
 
+    /// xₙ·w for all data, a few at a time so that sums do not wait for each other.
+    #[inline(always)]
+    fn predictors<R: Real>(&self, theta: &[R], out: &mut [R]) {
+        const TILE: usize = 4;
+        let n = self.features.len();
+        for first in (0..n).step_by(TILE) {
+            // Beyond the end, the last row is repeated and the sum thrown away.
+            let mut x: [&[f64]; TILE] = [&[]; TILE];
+            for t in 0..TILE {
+                x[t] = self.features.row((first + t).min(n - 1));
+            }
+            let mut sums = [R::zero(); TILE];
+            for i in 0..theta.len() {
+                for t in 0..TILE {
+                    sums[t] = theta[i].mul_add(R::of(x[t][i]), sums[t]);
+                }
+            }
+            for (out, sum) in out[first..].iter_mut().zip(sums) {
+                *out = sum;
+            }
+        }
+    }
+
     /// `out = −G⁻¹ Σ λ'ₙ cₙ xₙ`, given the cₙ.
     #[inline(always)]
     fn weighted_pull<R: Real>(&self, slopes: &[R], c: &[R], inverse: &[R], out: &mut [R]) {
@@ -84,7 +107,7 @@ impl LogisticFisher {
             }
             for i in 0..d {
                 for k in first..last {
-                    out[i] -= inverse[i * d + k] * pull[k - first];
+                    out[i] = (-inverse[i * d + k]).mul_add(pull[k - first], out[i]);
                 }
             }
         }
@@ -113,15 +136,11 @@ impl Metric for LogisticFisher {
     fn prepare<R: Real>(&self, theta: &[R], scratch: &mut [R]) {
         let d = theta.len();
         let parts = self.split(scratch);
-        for (n, x) in self.features.iter().enumerate() {
-            let mut a = theta[0] * x[0];
-            for i in 1..d {
-                a = theta[i].mul_add(R::of(x[i]), a);
-            }
-            let p = a.logistic();
-            let lambda = p * (R::one() - p);
-            parts.per_datum[n] = lambda;
-            parts.slopes[n] = lambda * (R::one() - p - p);
+        self.predictors(theta, parts.per_datum);
+        for (lambda, slope) in parts.per_datum.iter_mut().zip(parts.slopes.iter_mut()) {
+            let p = lambda.logistic();
+            *lambda = p * (R::one() - p);
+            *slope = *lambda * (R::one() - p - p);
         }
         self.products.weighted_sum(parts.per_datum, parts.packed);
         for i in 0..d {
@@ -182,13 +201,7 @@ impl Metric for LogisticFisher {
 
         let Some(j) = j else { return };
         // Row i of −G⁻¹J is J times row i of G⁻¹, because J is skew and G⁻¹ symmetric.
-        for (row, out) in parts
-            .inverse
-            .chunks_exact(d)
-            .zip(parts.work.chunks_exact_mut(d))
-        {
-            j.apply(row, out);
-        }
+        j.apply_to_rows(parts.inverse, parts.work);
         for i in 0..d {
             for k in 0..i {
                 parts.packed[PairProducts::place(i, k)] =

@@ -126,7 +126,7 @@ impl Posterior for NormalParameters {
         out: &mut [L],
     ) {
         let (mut first, mut second) = (L::zero(), L::zero());
-        for &index in rows {
+        for index in rows {
             let mut x = [L::zero()];
             self.centred.gather(index, &mut x);
             first += x[0];

@@ -2,70 +2,67 @@
 //!
 //! For fixed data xₙ and several chains at once, Σₙ wₙ xₙxₙᵀ and xₙᵀA xₙ (A symmetric) are products
 //! of the table of all xₙᵢxₙⱼ with the weights and with the entries of A. The table is cut into
-//! panels of [`TILE`] columns; a panel's sums stay in registers while its rows stream by.
+//! blocks of data, so that what belongs to a datum stays in the first-level cache, and each block
+//! into panels of [`TILE`] columns, whose sums stay in registers while the rows stream by.
 
 use crate::real::Real;
 use crate::target::Rows;
 
-/// Columns in a panel: as many sums as half the registers of AVX-512 hold.
-const TILE: usize = 16;
+/// Columns in a panel: a cache line, and as many sums as two of 16 registers each allow.
+const TILE: usize = 8;
+/// Data in a block: 128 bytes for each, twice over, fill half a first-level cache.
+const BLOCK: usize = 100;
 
 /// The products of all pairs of features for all data.
 #[derive(Clone, Debug)]
 pub(crate) struct PairProducts {
     dim: usize,
     n_data: usize,
-    /// [panel][datum][column]; pairs (i, j), j ≤ i, row by row, padded with zeros.
-    panels: Vec<f64>,
+    /// [block][panel][datum][column]; pairs (i, j), j ≤ i, row by row, padded with zeros.
+    table: Vec<f64>,
 }
 
 impl PairProducts {
     pub fn new(features: &Rows) -> Self {
-        let (dim, n_data) = (features.width(), features.len());
-        let n_pairs = dim * (dim + 1) / 2;
-        let mut panels = vec![0.0; n_pairs.next_multiple_of(TILE) * n_data];
-        let mut pair = 0;
-        for i in 0..dim {
-            for j in 0..=i {
-                for (n, x) in features.iter().enumerate() {
-                    let place = (pair / TILE * n_data + n) * TILE + pair % TILE;
-                    panels[place] = x[i] * x[j];
+        let mut products = PairProducts {
+            dim: features.width(),
+            n_data: features.len(),
+            table: vec![],
+        };
+        let rows: Vec<&[f64]> = features.iter().collect();
+        let pairs: Vec<(usize, usize)> = (0..products.dim)
+            .flat_map(|i| (0..=i).map(move |j| (i, j)))
+            .collect();
+        for block in rows.chunks(BLOCK) {
+            for panel in pairs.chunks(TILE) {
+                for x in block {
+                    let line = panel.iter().map(|&(i, j)| x[i] * x[j]);
+                    products.table.extend(line);
+                    let missing = TILE - panel.len();
+                    products.table.extend(std::iter::repeat_n(0.0, missing));
                 }
-                pair += 1;
             }
         }
-        PairProducts {
-            dim,
-            n_data,
-            panels,
-        }
+        products
     }
 
     /// Length of a packed symmetric matrix, padding included.
     pub fn packed_len(&self) -> usize {
-        self.panels.len() / self.n_data
+        (self.dim * (self.dim + 1) / 2).next_multiple_of(TILE)
     }
 
     /// packed = Σₙ weights[n] xₙxₙᵀ.
     #[inline(always)]
     pub fn weighted_sum<R: Real>(&self, weights: &[R], packed: &mut [R]) {
-        // Registers decide how many sums can be kept: 32 of AVX-512 or 16 of AVX2.
-        if size_of::<R>() >= 64 {
-            self.weighted_sum_by::<R, 16>(weights, packed);
-        } else {
-            self.weighted_sum_by::<R, 8>(weights, packed);
-        }
-    }
-
-    #[inline(always)]
-    fn weighted_sum_by<R: Real, const T: usize>(&self, weights: &[R], packed: &mut [R]) {
-        let panels = self.panels.chunks_exact(TILE * self.n_data);
-        for (panel, packed) in panels.zip(packed.chunks_exact_mut(TILE)) {
-            for (part, packed) in packed.chunks_exact_mut(T).enumerate() {
-                let mut sums = [R::zero(); T];
+        packed.fill(R::zero());
+        let blocks = self.table.chunks(BLOCK * packed.len());
+        for (block, weights) in blocks.zip(weights[..self.n_data].chunks(BLOCK)) {
+            let panels = block.chunks_exact(TILE * weights.len());
+            for (panel, packed) in panels.zip(packed.chunks_exact_mut(TILE)) {
+                let mut sums = [R::zero(); TILE];
+                sums.copy_from_slice(packed);
                 for (w, row) in weights.iter().zip(panel.chunks_exact(TILE)) {
-                    let row = &row[part * T..(part + 1) * T];
-                    for t in 0..T {
+                    for t in 0..TILE {
                         sums[t] = w.mul_add(R::of(row[t]), sums[t]);
                     }
                 }
@@ -78,27 +75,23 @@ impl PairProducts {
     #[inline(always)]
     pub fn quadratic_forms<R: Real>(&self, packed: &[R], forms: &mut [R]) {
         forms.fill(R::zero());
-        if size_of::<R>() >= 64 {
-            self.quadratic_forms_by::<R, 16>(packed, forms);
-        } else {
-            self.quadratic_forms_by::<R, 8>(packed, forms);
-        }
-    }
-
-    #[inline(always)]
-    fn quadratic_forms_by<R: Real, const T: usize>(&self, packed: &[R], forms: &mut [R]) {
-        let panels = self.panels.chunks_exact(TILE * self.n_data);
-        for (panel, packed) in panels.zip(packed.chunks_exact(TILE)) {
-            for (part, packed) in packed.chunks_exact(T).enumerate() {
-                let mut entries = [R::zero(); T];
+        let blocks = self.table.chunks(BLOCK * packed.len());
+        for (block, forms) in blocks.zip(forms.chunks_mut(BLOCK)) {
+            let panels = block.chunks_exact(TILE * forms.len());
+            for (panel, packed) in panels.zip(packed.chunks_exact(TILE)) {
+                let mut entries = [R::zero(); TILE];
                 entries.copy_from_slice(packed);
                 for (form, row) in forms.iter_mut().zip(panel.chunks_exact(TILE)) {
-                    let row = &row[part * T..(part + 1) * T];
-                    let mut sum = *form;
-                    for t in 0..T {
-                        sum = entries[t].mul_add(R::of(row[t]), sum);
+                    // Two short chains of additions instead of a long one.
+                    let mut even = *form;
+                    let mut odd = entries[1] * row[1];
+                    for t in (0..TILE).step_by(2) {
+                        even = entries[t].mul_add(R::of(row[t]), even);
                     }
-                    *form = sum;
+                    for t in (3..TILE).step_by(2) {
+                        odd = entries[t].mul_add(R::of(row[t]), odd);
+                    }
+                    *form = even + odd;
                 }
             }
         }

@@ -11,7 +11,7 @@ pub enum Isa {
     Portable,
     /// AVX2 and FMA; four chains at a time.
     Avx2,
-    /// AVX-512 (F, DQ, VL, BW); eight chains at a time.
+    /// AVX-512 (F, DQ, VL, BW); sixteen chains at a time, in two registers.
     Avx512,
 }
 
@@ -58,7 +58,7 @@ impl Isa {
         match self {
             Isa::Portable => 1,
             Isa::Avx2 => 4,
-            Isa::Avx512 => 8,
+            Isa::Avx512 => 16,
         }
     }
 
@@ -67,11 +67,12 @@ impl Isa {
         match n {
             0 | 1 => 1,
             2..=4 => self.width().min(4),
+            5..=8 => self.width().min(8),
             _ => self.width(),
         }
     }
 
-    /// Runs a kernel in packs of the given width (1, 4 or 8; a width that this instruction set
+    /// Runs a kernel in packs of the given width (1, 4, 8 or 16; a width that this instruction set
     /// lacks falls back to single lanes).
     ///
     /// An instruction set that the processor does not have is lowered to the best it has.
@@ -82,6 +83,9 @@ impl Isa {
             // SAFETY: `isa` is no better than what the processor was just found to have.
             unsafe {
                 match (isa, width) {
+                    (Isa::Avx512, 16) => {
+                        return avx512::<super::Twice<super::F64x8>, K>(kernel);
+                    }
                     (Isa::Avx512, 8) => return avx512::<super::F64x8, K>(kernel),
                     // Narrow packs gain nothing from AVX-512; one copy of the code serves both.
                     (Isa::Avx2 | Isa::Avx512, 4) => return avx2::<super::F64x4, K>(kernel),

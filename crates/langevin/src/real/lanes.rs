@@ -6,7 +6,10 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Shl, Shr, Sub};
 use super::Real;
 
 /// A pack of 64-bit words; arithmetic wraps.
-pub trait BitLanes:
+///
+/// # Safety
+/// A pack consists of `WIDTH` words, lane after lane, and of nothing else.
+pub unsafe trait BitLanes:
     Copy
     + Send
     + Sync
@@ -19,6 +22,8 @@ pub trait BitLanes:
     + Shl<u32, Output = Self>
     + Shr<u32, Output = Self>
 {
+    /// Number of lanes.
+    const WIDTH: usize;
     /// The same word in every lane.
     fn of(word: u64) -> Self;
     /// Reads `WIDTH` words.
@@ -27,6 +32,20 @@ pub trait BitLanes:
     fn store(self, words: &mut [u64]);
     /// Product of the low 32 bits of each lane, as 64 bits.
     fn mul_low(self, other: Self) -> Self;
+    /// The lanes of packs one after the other.
+    #[inline(always)]
+    fn words(packs: &[Self]) -> &[u64] {
+        // SAFETY: a pack is `WIDTH` words and nothing else.
+        unsafe { std::slice::from_raw_parts(packs.as_ptr().cast(), packs.len() * Self::WIDTH) }
+    }
+    /// The lanes of packs one after the other, to be changed.
+    #[inline(always)]
+    fn words_mut(packs: &mut [Self]) -> &mut [u64] {
+        // SAFETY: a pack is `WIDTH` words and nothing else.
+        unsafe {
+            std::slice::from_raw_parts_mut(packs.as_mut_ptr().cast(), packs.len() * Self::WIDTH)
+        }
+    }
 
     /// Rotation to the left by `k` bits.
     #[inline(always)]
@@ -35,12 +54,19 @@ pub trait BitLanes:
     }
 }
 
+/// The most lanes that any pack has.
+pub const MAX_WIDTH: usize = 16;
+
 /// A pack of `WIDTH` numbers of which each lane is computed as if it were alone.
 pub trait Lanes: Real {
     /// Number of lanes.
     const WIDTH: usize;
     /// The pack of 64-bit words of the same width.
     type Bits: BitLanes;
+    /// A choice of lanes.
+    type Mask: Copy;
+    /// A choice of the four fields of 16 bits in each lane.
+    type Fields: Copy;
 
     /// Reads `WIDTH` numbers.
     fn load(numbers: &[f64]) -> Self;
@@ -56,25 +82,101 @@ pub trait Lanes: Real {
     fn if_top_bit(mask: Self::Bits, yes: Self, no: Self) -> Self;
     /// Entry `index[lane]` of `table` in each lane; an index beyond the end reads the last entry.
     fn gather(table: &[f64], index: Self::Bits) -> Self;
-    /// Entries `start[lane]` to `start[lane] + 3` of `table` in each lane, as four packs; a start
-    /// beyond the last four entries reads those.
-    fn gather_four(table: &[f64], start: Self::Bits) -> [Self; 4];
+    /// Entry `index[lane]` of `table`, which has 16 or 32 entries; an index beyond reads any.
+    #[inline(always)]
+    fn lookup(table: &[f64], index: Self::Bits) -> Self {
+        Self::gather(table, index)
+    }
+    /// The four numbers from `rows[lane][offset]` on in each lane, as four packs.
+    ///
+    /// # Safety
+    /// The first `WIDTH` pointers are each good for reading `offset + 4` numbers.
+    unsafe fn load_fours(rows: &[*const f64], offset: usize) -> [Self; 4];
+    /// All lanes.
+    fn everywhere() -> Self::Mask;
+    /// The lanes of `mask` in which two words differ.
+    fn unequal(mask: Self::Mask, a: Self::Bits, b: Self::Bits) -> Self::Mask;
+    /// `yes` in the lanes of the mask, `no` in the others.
+    fn choose(mask: Self::Mask, yes: Self::Bits, no: Self::Bits) -> Self::Bits;
+
+    /// All fields of all lanes.
+    fn all_fields() -> Self::Fields;
+    /// The chosen fields in which two words differ; fields are below 2¹⁵.
+    fn fields_unequal(fields: Self::Fields, a: Self::Bits, b: Self::Bits) -> Self::Fields;
+    /// The lanes with all four fields chosen.
+    fn whole_lanes(fields: Self::Fields) -> Self::Mask;
+
+    /// Row `index[lane]` of a table in each lane. Rows start `stride` numbers apart, a multiple of
+    /// four, and `out` is no longer; an index beyond the table reads its last row.
+    #[inline(always)]
+    fn gather_row(table: &[f64], stride: usize, index: &Self::Bits, out: &mut [Self]) {
+        assert!(stride % 4 == 0 && out.len() <= stride && table.len() >= stride);
+        let last = table.len() / stride - 1;
+        let mut rows = [table.as_ptr(); MAX_WIDTH];
+        // The lanes of the index are read from memory one by one: taking a register apart would
+        // cost more than the whole row.
+        let words = Self::Bits::words(std::slice::from_ref(index));
+        for lane in 0..Self::WIDTH {
+            let row = (words[lane] as usize).min(last);
+            // SAFETY: row `last` is the last to lie wholly in the table.
+            rows[lane] = unsafe { table.as_ptr().add(row * stride) };
+        }
+        for (k, chunk) in out.chunks_mut(4).enumerate() {
+            // SAFETY: a row has `stride` numbers, a multiple of four.
+            let four = unsafe { Self::load_fours(&rows, 4 * k) };
+            for (out, x) in chunk.iter_mut().zip(four) {
+                *out = x;
+            }
+        }
+    }
+    /// The smaller number in each lane; `other` where one of them is NaN.
+    #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        Self::if_less(self, other, self, other)
+    }
+    /// The larger number in each lane; `other` where one of them is NaN.
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        Self::if_less(other, self, self, other)
+    }
     /// Whether every lane is finite.
     fn all_finite(self) -> bool;
     /// Whether every lane is above 0.
     fn all_positive(self) -> bool;
 
+    /// Applies a function register by register.
+    #[inline(always)]
+    fn by_register<F: WordsToNumbers>(a: Self::Bits, b: Self::Bits) -> (Self, Self) {
+        F::eval(a, b)
+    }
+
     /// Reads lane `i`.
     #[inline(always)]
     fn lane(self, i: usize) -> f64 {
-        let mut buffer = [0.0; 16];
+        let mut buffer = [0.0; MAX_WIDTH];
         self.store(&mut buffer);
         buffer[i]
     }
 }
 
+/// A function from two packs of words to two packs of numbers.
+pub trait WordsToNumbers {
+    /// Its value.
+    fn eval<L: Lanes>(a: L::Bits, b: L::Bits) -> (L, L);
+}
+
+/// The top bit of each of the four fields of a word.
+pub(super) const TOP_OF_FIELDS: u64 = 0x8000_8000_8000_8000;
+
+/// Sets the top bit of every field (below 2¹⁵) that is not 0; other bits are of no meaning.
+#[inline(always)]
+pub(super) fn nonzero_fields<B: BitLanes>(x: B) -> B {
+    x + B::of(0x7FFF_7FFF_7FFF_7FFF)
+}
+
 /// One 64-bit word as a pack of width 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
 pub struct Word(pub u64);
 
 macro_rules! word_operator {
@@ -97,7 +199,9 @@ word_operator!(BitXor, bitxor, |a, b: Word| a ^ b.0);
 word_operator!(Shl, shl, |a, b: u32| a << b);
 word_operator!(Shr, shr, |a, b: u32| a >> b);
 
-impl BitLanes for Word {
+// SAFETY: a `Word` is one `u64`.
+unsafe impl BitLanes for Word {
+    const WIDTH: usize = 1;
     #[inline(always)]
     fn of(word: u64) -> Self {
         Word(word)
@@ -119,6 +223,8 @@ impl BitLanes for Word {
 impl Lanes for f64 {
     const WIDTH: usize = 1;
     type Bits = Word;
+    type Mask = bool;
+    type Fields = Word;
 
     #[inline(always)]
     fn load(numbers: &[f64]) -> Self {
@@ -149,9 +255,33 @@ impl Lanes for f64 {
         table[(index.0 as usize).min(table.len() - 1)]
     }
     #[inline(always)]
-    fn gather_four(table: &[f64], start: Word) -> [Self; 4] {
-        let start = (start.0 as usize).min(table.len() - 4);
-        std::array::from_fn(|i| table[start + i])
+    unsafe fn load_fours(rows: &[*const f64], offset: usize) -> [Self; 4] {
+        // SAFETY: by the caller's promise.
+        std::array::from_fn(|i| unsafe { *rows[0].add(offset + i) })
+    }
+    #[inline(always)]
+    fn everywhere() -> bool {
+        true
+    }
+    #[inline(always)]
+    fn unequal(mask: bool, a: Word, b: Word) -> bool {
+        mask & (a != b)
+    }
+    #[inline(always)]
+    fn choose(mask: bool, yes: Word, no: Word) -> Word {
+        if mask { yes } else { no }
+    }
+    #[inline(always)]
+    fn all_fields() -> Word {
+        Word(TOP_OF_FIELDS)
+    }
+    #[inline(always)]
+    fn fields_unequal(fields: Word, a: Word, b: Word) -> Word {
+        fields & nonzero_fields(a ^ b)
+    }
+    #[inline(always)]
+    fn whole_lanes(fields: Word) -> bool {
+        fields.0 == TOP_OF_FIELDS
     }
     #[inline(always)]
     fn all_finite(self) -> bool {

@@ -4,6 +4,7 @@ mod dispatch;
 mod dual;
 mod lanes;
 pub mod math;
+mod twice;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -11,7 +12,8 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 pub use dispatch::{Isa, Kernel};
 pub use dual::{Dual, Formula, along_axis, gradient};
-pub use lanes::{BitLanes, Lanes, Word};
+pub use lanes::{BitLanes, Lanes, MAX_WIDTH, Word, WordsToNumbers};
+pub use twice::Twice;
 #[cfg(target_arch = "x86_64")]
 pub use x86::{F64x4, F64x8};
 
@@ -72,6 +74,15 @@ pub trait Real:
     /// `ln(1 + exp(self))` without overflow.
     fn softplus(self) -> Self;
 
+    /// Replaces each number by its hyperbolic tangent, at less than the price of one by one. Where
+    /// one of them is NaN, others may become so.
+    #[inline(always)]
+    fn tanh_all(values: &mut [Self]) {
+        for x in values {
+            *x = x.tanh();
+        }
+    }
+
     /// Zero.
     #[inline(always)]
     fn zero() -> Self {
@@ -125,6 +136,10 @@ macro_rules! elementary_functions {
         #[inline(always)]
         fn tanh(self) -> Self {
             $crate::real::math::tanh(self)
+        }
+        #[inline(always)]
+        fn tanh_all(values: &mut [Self]) {
+            $crate::real::math::tanh_all(values)
         }
         #[inline(always)]
         fn sin(self) -> Self {

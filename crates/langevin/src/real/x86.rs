@@ -10,6 +10,7 @@ use std::ops::{
     Add, AddAssign, BitAnd, BitOr, BitXor, Div, Mul, MulAssign, Neg, Shl, Shr, Sub, SubAssign,
 };
 
+use super::lanes::{TOP_OF_FIELDS, nonzero_fields};
 use super::{BitLanes, Lanes, Real, elementary_functions};
 
 /// Four `f64` in one AVX2 register.
@@ -123,7 +124,9 @@ shifts!(U64x8: _mm512_sll_epi64 _mm512_srl_epi64);
 /// The words of a pack: everything but the operators.
 macro_rules! words {
     ($type:ident $width:literal: $set1:ident $load:ident $store:ident $mul:ident) => {
-        impl BitLanes for $type {
+        // SAFETY: a register of words.
+        unsafe impl BitLanes for $type {
+            const WIDTH: usize = $width;
             #[inline(always)]
             fn of(word: u64) -> Self {
                 // SAFETY: see the top of the file.
@@ -182,23 +185,11 @@ macro_rules! reals {
 reals!(F64x4: _mm256_set1_pd _mm256_fmadd_pd _mm256_sqrt_pd);
 reals!(F64x8: _mm512_set1_pd _mm512_fmadd_pd _mm512_sqrt_pd);
 
-/// Pointers to four entries of `table` each, at the starts that `store` writes.
-#[inline(always)]
-fn clamped_starts<const W: usize>(
-    table: &[f64],
-    store: impl FnOnce(&mut [u64]),
-) -> [*const f64; W] {
-    assert!(table.len() >= 4);
-    let mut starts = [0; W];
-    store(&mut starts);
-    let last = table.len() as u64 - 4;
-    // SAFETY: every start is at most `last`.
-    starts.map(|start| unsafe { table.as_ptr().add(start.min(last) as usize) })
-}
-
 impl Lanes for F64x4 {
     const WIDTH: usize = 4;
     type Bits = U64x4;
+    type Mask = U64x4;
+    type Fields = U64x4;
 
     #[inline(always)]
     fn load(numbers: &[f64]) -> Self {
@@ -247,8 +238,9 @@ impl Lanes for F64x4 {
         })
     }
     #[inline(always)]
-    fn gather_four(table: &[f64], start: U64x4) -> [Self; 4] {
-        let row = clamped_starts::<4>(table, |words| start.store(words));
+    unsafe fn load_fours(rows: &[*const f64], offset: usize) -> [Self; 4] {
+        // SAFETY: by the caller's promise.
+        let row: [_; 4] = std::array::from_fn(|k| unsafe { rows[k].add(offset) });
         // SAFETY: each row holds four entries; see the top of the file. The loaded rows are
         // transposed within 128-bit halves, then the halves are exchanged.
         unsafe {
@@ -263,6 +255,43 @@ impl Lanes for F64x4 {
                 F64x4(_mm256_permute2f128_pd::<0x31>(ab1, cd1)),
             ]
         }
+    }
+    #[inline(always)]
+    fn everywhere() -> U64x4 {
+        U64x4::of(u64::MAX)
+    }
+    #[inline(always)]
+    fn unequal(mask: U64x4, a: U64x4, b: U64x4) -> U64x4 {
+        // SAFETY: see the top of the file.
+        U64x4(unsafe { _mm256_andnot_si256(_mm256_cmpeq_epi64(a.0, b.0), mask.0) })
+    }
+    #[inline(always)]
+    fn choose(mask: U64x4, yes: U64x4, no: U64x4) -> U64x4 {
+        // SAFETY: see the top of the file.
+        U64x4(unsafe { _mm256_blendv_epi8(no.0, yes.0, mask.0) })
+    }
+    #[inline(always)]
+    fn all_fields() -> U64x4 {
+        U64x4::of(TOP_OF_FIELDS)
+    }
+    #[inline(always)]
+    fn fields_unequal(fields: U64x4, a: U64x4, b: U64x4) -> U64x4 {
+        fields & nonzero_fields(a ^ b)
+    }
+    #[inline(always)]
+    fn whole_lanes(fields: U64x4) -> U64x4 {
+        // SAFETY: see the top of the file.
+        U64x4(unsafe { _mm256_cmpeq_epi64(fields.0, U64x4::of(TOP_OF_FIELDS).0) })
+    }
+    #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        // SAFETY: see the top of the file.
+        F64x4(unsafe { _mm256_min_pd(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        // SAFETY: see the top of the file.
+        F64x4(unsafe { _mm256_max_pd(self.0, other.0) })
     }
     #[inline(always)]
     fn all_finite(self) -> bool {
@@ -297,6 +326,8 @@ unsafe fn two_rows(low: *const f64, high: *const f64) -> __m512d {
 impl Lanes for F64x8 {
     const WIDTH: usize = 8;
     type Bits = U64x8;
+    type Mask = __mmask8;
+    type Fields = __mmask32;
 
     #[inline(always)]
     fn load(numbers: &[f64]) -> Self {
@@ -342,8 +373,24 @@ impl Lanes for F64x8 {
         })
     }
     #[inline(always)]
-    fn gather_four(table: &[f64], start: U64x8) -> [Self; 4] {
-        let row = clamped_starts::<8>(table, |words| start.store(words));
+    fn lookup(table: &[f64], index: U64x8) -> Self {
+        // SAFETY: the table is as long as what is read; two registers hold 16 entries, and the
+        // permutation looks at no more than the four bits of the index that it needs.
+        F64x8(unsafe {
+            let part = |i: usize| _mm512_loadu_pd(table[8 * i..8 * (i + 1)].as_ptr());
+            let low = _mm512_permutex2var_pd(part(0), index.0, part(1));
+            if table.len() == 16 {
+                return F64x8(low);
+            }
+            let high = _mm512_permutex2var_pd(part(2), index.0, part(3));
+            let upper = _mm512_test_epi64_mask(index.0, _mm512_set1_epi64(16));
+            _mm512_mask_blend_pd(upper, low, high)
+        })
+    }
+    #[inline(always)]
+    unsafe fn load_fours(rows: &[*const f64], offset: usize) -> [Self; 4] {
+        // SAFETY: by the caller's promise.
+        let row: [_; 8] = std::array::from_fn(|k| unsafe { rows[k].add(offset) });
         // SAFETY: each row holds four entries; see the top of the file. Rows k and k + 4 share a
         // register; pairs of registers are interleaved, then the quarters put in order.
         unsafe {
@@ -360,6 +407,44 @@ impl Lanes for F64x8 {
                 F64x8(_mm512_permutex2var_pd(ab1, second, cd1)),
             ]
         }
+    }
+    #[inline(always)]
+    fn everywhere() -> __mmask8 {
+        0xFF
+    }
+    #[inline(always)]
+    fn unequal(mask: __mmask8, a: U64x8, b: U64x8) -> __mmask8 {
+        // SAFETY: see the top of the file.
+        unsafe { _mm512_mask_cmpneq_epi64_mask(mask, a.0, b.0) }
+    }
+    #[inline(always)]
+    fn choose(mask: __mmask8, yes: U64x8, no: U64x8) -> U64x8 {
+        // SAFETY: see the top of the file.
+        U64x8(unsafe { _mm512_mask_blend_epi64(mask, no.0, yes.0) })
+    }
+    #[inline(always)]
+    fn all_fields() -> __mmask32 {
+        u32::MAX
+    }
+    #[inline(always)]
+    fn fields_unequal(fields: __mmask32, a: U64x8, b: U64x8) -> __mmask32 {
+        // SAFETY: see the top of the file.
+        unsafe { _mm512_mask_cmpneq_epi16_mask(fields, a.0, b.0) }
+    }
+    #[inline(always)]
+    fn whole_lanes(fields: __mmask32) -> __mmask8 {
+        // SAFETY: see the top of the file.
+        unsafe { _mm512_cmpeq_epi64_mask(_mm512_movm_epi16(fields), _mm512_set1_epi64(-1)) }
+    }
+    #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        // SAFETY: see the top of the file.
+        F64x8(unsafe { _mm512_min_pd(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        // SAFETY: see the top of the file.
+        F64x8(unsafe { _mm512_max_pd(self.0, other.0) })
     }
     #[inline(always)]
     fn all_finite(self) -> bool {

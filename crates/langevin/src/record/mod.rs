@@ -1,11 +1,13 @@
 //! Statistics as push-style sinks that see every state and keep little.
 
 mod averages;
+mod batches;
 mod draws;
 mod moments;
 mod observable;
 
 pub use averages::{Averages, Marks};
+pub use batches::Batches;
 pub use draws::Draws;
 pub use moments::Moments;
 pub use observable::{ManyStates, Observable, OneState};

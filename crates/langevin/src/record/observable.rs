@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Block;
-use crate::real::Lanes;
+use crate::real::{Lanes, MAX_WIDTH};
 
 /// A function φ of the state.
 #[derive(Clone)]
@@ -111,7 +111,7 @@ impl Observable {
             }),
             Observable::Custom { function, .. } => {
                 let mut theta = vec![0.0; block.dim];
-                let mut values = [0.0; 16];
+                let mut values = [0.0; MAX_WIDTH];
                 let mut packed = vec![0.0; block.dim * L::WIDTH];
                 add(block, from, to, sum, |x| {
                     for (pack, out) in x.iter().zip(packed.chunks_exact_mut(L::WIDTH)) {
@@ -144,7 +144,7 @@ fn values_of_states<L: Lanes>(
     to: usize,
 ) -> Vec<f64> {
     let (d, width) = (block.dim, L::WIDTH);
-    let mut lanes = [0.0; 16];
+    let mut lanes = [0.0; MAX_WIDTH];
     let mut states = vec![0.0; (to - from) * width * d];
     for (i, rows) in (from..to).zip(states.chunks_exact_mut(width * d)) {
         for (c, pack) in block.state(i).iter().enumerate() {

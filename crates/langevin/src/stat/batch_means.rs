@@ -36,8 +36,16 @@ pub fn batch_means(series: &[f64], n_batches: usize, step_size: f64) -> Result<f
     let length = series.len() / n_batches;
     let leftover = series.len() - length * n_batches;
     let batches: Vec<f64> = series[leftover..].chunks_exact(length).map(mean).collect();
-    let (_, variance) = mean_and_variance(&batches);
-    Ok(step_size * length as f64 * variance)
+    Ok(variance_of_batches(&batches, step_size * length as f64))
+}
+
+/// The estimate from the averages over batches that last `batch_time` each.
+///
+/// ```
+/// assert_eq!(langevin::stat::variance_of_batches(&[2.0, 6.0], 0.5), 4.0);
+/// ```
+pub fn variance_of_batches(averages: &[f64], batch_time: f64) -> f64 {
+    batch_time * mean_and_variance(averages).1
 }
 
 /// [`batch_means()`] of every chain: mean and standard deviation over chains, with their errors.

@@ -27,7 +27,7 @@ pub mod summary;
 #[cfg(test)]
 mod testing;
 
-pub use batch_means::{batch_means, batch_means_over_chains};
+pub use batch_means::{DEFAULT_BATCHES, batch_means, batch_means_over_chains, variance_of_batches};
 pub use draws::Draws;
 pub use ess::{ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
 pub use mcse::{mcse_mean, mcse_quantile, mcse_sd};

@@ -1,0 +1,148 @@
+//! The chains of one pack, from their initial states to the end of the run.
+
+use super::plan::Plan;
+use super::watch::Watch;
+use super::{Control, Divergence, Group};
+use crate::batch::BatchSampler;
+use crate::integrator::{Integrator, Score, StepSize};
+use crate::real::{BitLanes, Kernel, Lanes, MAX_WIDTH};
+use crate::record::{Block, Record};
+use crate::rng::{Rng, Stream};
+use crate::target::Target;
+
+/// The chains of one pack.
+pub(super) struct Job<'a, T, I, R> {
+    pub target: &'a T,
+    pub integrator: &'a I,
+    pub plan: &'a Plan,
+    pub control: Control<'a>,
+    pub first_chain: u64,
+    pub starts: &'a [Vec<f64>],
+    pub record: R,
+}
+
+/// Bytes of states that a block holds: they stay in the first-level cache until recorded.
+const BLOCK_BYTES: usize = 12 * 1024;
+
+impl<T: Target, I: Integrator, R: Record> Kernel for Job<'_, T, I, R> {
+    type Output = (Group<R>, Vec<Divergence>, bool);
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> Self::Output {
+        // The same code twice: once the compiler knows the dimension, once it does not.
+        if self.target.dim() == T::COMMON_DIM {
+            self.run_chains::<L>(T::COMMON_DIM)
+        } else {
+            let dim = self.target.dim();
+            self.run_chains::<L>(dim)
+        }
+    }
+}
+
+impl<T: Target, I: Integrator, R: Record> Job<'_, T, I, R> {
+    #[inline(always)]
+    fn run_chains<L: Lanes>(mut self, d: usize) -> (Group<R>, Vec<Divergence>, bool) {
+        let plan = self.plan;
+        let n_noise = self.integrator.n_noise();
+        let mut batches = BatchSampler::new(plan.gradient, self.target.n_data());
+        let batch_size = batches.as_ref().map_or(0, |b| b.batch_size());
+        // An even number of steps, so that blocks take normal numbers in whole pairs.
+        let block_len = (BLOCK_BYTES / (d.max(n_noise) * size_of::<L>())).clamp(4, 128) & !1;
+
+        let mut theta = pack_states::<L>(self.starts);
+        let theta = &mut theta[..d];
+        let mut noise_rng = Rng::<L>::for_chains(plan.seed, self.first_chain, Stream::Noise);
+        let mut batch_rng = Rng::<L>::for_chains(plan.seed, self.first_chain, Stream::Batch);
+        let mut states = vec![L::zero(); block_len * d];
+        let mut noise = vec![L::zero(); block_len * n_noise];
+        let mut rows = vec![L::Bits::of(0); block_len * batch_size];
+        let mut sizes = vec![0.0; block_len];
+        let mut scratch = vec![L::zero(); self.integrator.scratch_len()];
+        let mut target_scratch = vec![L::zero(); self.target.scratch_len()];
+        let mut watch = Watch::new(self.starts.len());
+
+        let varying = matches!(plan.step_size, StepSize::Decreasing { .. });
+        let mut step = 0;
+        let mut cancelled = false;
+        while step < plan.n_steps && !watch.all_stopped() {
+            if self.control.cancelled() {
+                cancelled = true;
+                break;
+            }
+            let n = (plan.n_steps - step).min(block_len as u64) as usize;
+            noise_rng.fill_normals(&mut noise);
+            if let Some(batches) = &mut batches {
+                batches.fill::<L>(&mut batch_rng, &mut rows);
+            }
+            if varying || step == 0 {
+                for (i, h) in sizes.iter_mut().enumerate() {
+                    *h = plan.step_size.at(step + i as u64);
+                }
+            }
+            for i in 0..n {
+                for c in 0..d {
+                    states[i * d + c] = theta[c];
+                }
+                let mut score = TargetScore {
+                    target: self.target,
+                    rows: &rows[i * batch_size..(i + 1) * batch_size],
+                    scratch: &mut target_scratch,
+                };
+                let xi = &noise[i * n_noise..(i + 1) * n_noise];
+                self.integrator
+                    .step(theta, &mut score, sizes[i], xi, &mut scratch);
+            }
+            let positive = self.target.positive_coordinates();
+            watch.inspect(&mut states[..n * d], d, positive, step, theta);
+            self.record.push(&Block {
+                first_step: step,
+                dim: d,
+                states: &states[..n * d],
+                step_sizes: varying.then_some(&sizes[..n]),
+            });
+            step += n as u64;
+            watch.report(&self.control, n as u64 * self.starts.len() as u64, false);
+        }
+        watch.report(&self.control, 0, true);
+        let divergences = watch.divergences(self.first_chain);
+        let group = Group {
+            first_chain: self.first_chain,
+            n_chains: self.starts.len(),
+            record: self.record,
+        };
+        (group, divergences, cancelled)
+    }
+}
+
+/// The score of a target: from the given rows, or from all data where there are none. (A struct
+/// and not a closure, because only functions can be marked to be inlined.)
+struct TargetScore<'a, T, L: Lanes> {
+    target: &'a T,
+    rows: &'a [L::Bits],
+    scratch: &'a mut [L],
+}
+
+impl<T: Target, L: Lanes> Score<L> for TargetScore<'_, T, L> {
+    #[inline(always)]
+    fn score(&mut self, theta: &[L], out: &mut [L]) {
+        if self.rows.is_empty() {
+            self.target.score(theta, self.scratch, out);
+        } else {
+            self.target
+                .minibatch_score(theta, self.rows, self.scratch, out);
+        }
+    }
+}
+
+/// States of chains in lanes; spare lanes repeat the last chain.
+pub(crate) fn pack_states<L: Lanes>(states: &[Vec<f64>]) -> Vec<L> {
+    let mut lanes = [0.0; MAX_WIDTH];
+    (0..states[0].len())
+        .map(|i| {
+            for (lane, value) in lanes.iter_mut().enumerate() {
+                *value = states[lane.min(states.len() - 1)][i];
+            }
+            L::load(&lanes)
+        })
+        .collect()
+}

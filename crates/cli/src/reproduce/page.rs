@@ -2,6 +2,7 @@
 
 use super::claim::judge;
 use super::embedded::Scale;
+use super::forecast::words;
 use super::paper::{Item, Kind, Paper, Quantity};
 use super::tables::{self, Heading};
 use super::{Gathered, figures, planar};
@@ -9,6 +10,7 @@ use crate::compare::view::tables::long;
 use crate::figure::Figure;
 use crate::report::{FigureItem, Item as Shown, Report, Section, Table, Verdict, VerdictList};
 use crate::run_file::Run;
+use crate::starts::Total;
 
 /// A claim that was judged.
 #[derive(Clone, Debug)]
@@ -43,8 +45,10 @@ pub struct Page {
     pub seed: Option<u64>,
     /// Number of threads.
     pub threads: usize,
-    /// How long it took.
+    /// How long this start took.
     pub wall_seconds: f64,
+    /// How long this and all earlier starts in the same folder took.
+    pub total: Total,
     /// How long it was expected to take.
     pub forecast_seconds: f64,
 }
@@ -99,11 +103,7 @@ pub fn build(
     }
     if let Some(cost) = tables::cost(&gathered.comparisons) {
         let section = Section::new("time", "Time")
-            .paragraph(format!(
-                "The whole took {} on {} threads, drawing included.",
-                super::forecast::words(page.wall_seconds),
-                page.threads
-            ))
+            .paragraph(time_text(page, gathered))
             .item(cost);
         built.report = built.report.section(section);
     }
@@ -125,7 +125,32 @@ fn head(page: &Page, paper: &Paper) -> Report {
         .fact("Scale", page.scale.name())
         .fact("Seeds", seed)
         .fact("Threads", page.threads.to_string())
-        .fact("Wall time", super::forecast::words(page.wall_seconds))
+        .fact("Machine", crate::machine::words())
+        .fact("Wall time", wall_time(page))
+}
+
+/// The time of all starts, if there were several.
+fn wall_time(page: &Page) -> String {
+    match page.total.starts {
+        1 => words(page.wall_seconds),
+        n => format!("{} in {n} starts", words(page.total.seconds)),
+    }
+}
+
+fn time_text(page: &Page, gathered: &Gathered) -> String {
+    let whole = match page.total.starts {
+        1 => format!("The whole took {}", words(page.wall_seconds)),
+        n => format!(
+            "The whole took {} in {n} starts, of which the last one took {}",
+            words(page.total.seconds),
+            words(page.wall_seconds)
+        ),
+    };
+    format!(
+        "{whole}, on {} threads, drawing included. All units of work together took {} of one thread.",
+        page.threads,
+        words(gathered.unit_seconds)
+    )
 }
 
 fn scale_text(scale: Scale) -> &'static str {

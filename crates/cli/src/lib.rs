@@ -15,3 +15,4 @@ pub mod starts;
 pub mod store;
 pub mod terminal;
 pub mod units;
+pub mod waiting;

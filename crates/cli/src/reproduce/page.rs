@@ -82,11 +82,9 @@ pub fn build(
         .paragraph(format!(
             "A claim of the paper holds if each of its numbers lies where it has to by more than \
              {z} standard errors, fails if one lies elsewhere by more than {z}, and is undecided \
-             otherwise. Ratios between systems of asymptotic variances, discrepancies, distances \
-             and sign changes are taken over pairs of chains that share their random numbers, \
-             which their errors account for; errors of ratios of MSE and of variances of running \
-             averages treat the systems as independent, and leave out that of a truth from a long \
-             run. The ranges asked for are our reading of the paper's words. Claims that begin \
+             otherwise. Ratios between systems are taken over pairs of chains that \
+             share their random numbers, which their errors account for; errors of MSE leave out \
+             that of a truth from a long run. The ranges asked for are our reading of the paper's words. Claims that begin \
              with “Check” are ours: they test this program against exact theory.",
             z = paper.z
         ))

@@ -168,7 +168,7 @@ pub fn tasks(run: &Arc<Run>) -> Vec<Task> {
                 kernel: ksd.kernel,
             };
             let n_steps = ksd.burn_in + ksd.thin * (ksd.points as u64 - 1) + 1;
-            tasks.push(task(arm, ksd.n_chains, n_steps, recording));
+            tasks.push(task(&ksd.arm(arm), ksd.n_chains, n_steps, recording));
         }
         if let Some(paths) = &run.measure.trajectories {
             let recording = Recording::Draws {

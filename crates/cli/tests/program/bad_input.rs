@@ -92,6 +92,10 @@ fn impossible_values() {
         &["line 14", "step size 9 is not stable", "below"],
     );
     refuses(
+        &GAUSSIAN.replace("ksd = { ", "ksd = { step_size = 9.0, "),
+        &["line 21", "step size 9 is not stable", "below"],
+    );
+    refuses(
         &GAUSSIAN.replace("step_size = 0.1", "step_size = 0.0"),
         &["line 14", "above 0"],
     );

@@ -135,7 +135,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Writes `tables/*.csv`, `figures/*.svg|png` and `report.html`.
+    /// Writes `tables/*.csv`, `figures/*.svg|png`, `report.md` and `report.html`.
     pub fn write_report(
         &self,
         report: &Report,
@@ -156,6 +156,7 @@ impl Folder {
             })?;
             self.write(&format!("figures/{id}.png"), &png)?;
         }
+        self.write("report.md", report.to_markdown().as_bytes())?;
         self.write("report.html", report.to_html().as_bytes())?;
         Ok(())
     }

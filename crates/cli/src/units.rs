@@ -15,11 +15,14 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
+
+use crate::starts::{self, Starts, Total};
 
 /// First bytes of every unit file. The digit is the version of the file format.
 const MAGIC: &[u8; 16] = b"langevin unit 1\n";
@@ -121,14 +124,17 @@ impl std::fmt::Display for UnitKey {
 #[derive(Debug, Clone)]
 pub struct UnitCache {
     dir: PathBuf,
+    starts: Arc<Starts>,
 }
 
 impl UnitCache {
     /// Opens the folder, by custom `<out>/units`, creating it where it is missing, and removes
     /// what processes that died an hour ago or earlier left half written.
     pub fn open(dir: impl Into<PathBuf>) -> Result<Self> {
-        let cache = Self { dir: dir.into() };
-        fs::create_dir_all(&cache.dir).map_err(UnitError::io("create the folder", &cache.dir))?;
+        let dir = dir.into();
+        fs::create_dir_all(&dir).map_err(UnitError::io("create the folder", &dir))?;
+        let starts = Arc::new(Starts::begin(&dir));
+        let cache = Self { dir, starts };
         for path in cache.files(PENDING)? {
             if is_older_than(&path, LEFTOVER_AGE) {
                 // Another process may have removed it first, which is just as good.
@@ -141,6 +147,20 @@ impl UnitCache {
     /// The folder.
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// Saves how long this start has taken, now and then (`now`: in any case).
+    pub fn note_time(&self, now: bool) -> Result<()> {
+        let noted = match now {
+            true => self.starts.save(),
+            false => self.starts.note(),
+        };
+        noted.map_err(UnitError::io("write", self.starts.path()))
+    }
+
+    /// Wall time since the folder was opened and of all earlier starts.
+    pub fn total_time(&self) -> Total {
+        self.starts.total()
     }
 
     /// Path of the file that holds, or would hold, the unit.
@@ -176,9 +196,10 @@ impl UnitCache {
         sync_dir(&self.dir).map_err(failed("write"))
     }
 
-    /// Forgets every unit; files that are not units stay.
+    /// Forgets every unit and the time that they took; other files stay.
     pub fn clear(&self) -> Result<()> {
-        for path in self.files(DONE)?.into_iter().chain(self.files(PENDING)?) {
+        let units = self.files(DONE)?.into_iter().chain(self.files(PENDING)?);
+        for path in units.chain(starts::files(&self.dir)) {
             match fs::remove_file(&path) {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => {
                     return Err(UnitError::io("remove", &path)(e));

@@ -11,6 +11,7 @@ use crate::figure::{Axis, Colour, Figure, Histogram, Line, Panel, TickLabels};
 use crate::report::{FigureItem, Report, Section};
 use crate::store::{self, Draws};
 use crate::terminal;
+use crate::waiting::Waiting;
 
 /// More parameters than this do not fit into one figure.
 const SHOWN_PARAMETERS: usize = 12;
@@ -24,7 +25,7 @@ const ROOM: u64 = 5_000_000;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  langevin diagnose out/normal/draws.zarr\n\n\
                   The output folder gets tables/summary.csv, figures/trace and figures/rank as \
-                  *.svg and *.png, results.json and report.html.")]
+                  *.svg and *.png, results.json, report.html and the same as report.md.")]
 pub(super) struct Arguments {
     /// A Zarr store in ArviZ's layout, such as `langevin sample` writes.
     #[arg(value_name = "STORE")]
@@ -32,9 +33,13 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done> {
+    let what = format!("Diagnosis of {}", arguments.store.display());
+    let waiting = Waiting::new(what.clone(), 3, global.shows_nothing());
     let draws = store::read(&arguments.store)?;
+    waiting.one_more();
     let folder = global.folder(beside(&arguments.store, "diagnosis"), ROOM)?;
     let summaries = Summaries::new(&draws)?;
+    waiting.one_more();
     let figures = match healthy_chains(&draws) {
         chains if chains.is_empty() => vec![],
         chains => vec![trace(&draws, &chains), rank(&draws, &chains)],
@@ -44,7 +49,7 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
     for (name, figure) in ["Traces", "Ranks"].into_iter().zip(&figures) {
         section = section.item(FigureItem::new(name, figure));
     }
-    let report = Report::new(format!("Diagnosis of {}", arguments.store.display()))
+    let report = Report::new(what)
         .fact("Program", format!("langevin {}", env!("CARGO_PKG_VERSION")))
         .fact("Chains", draws.n_chains().to_string())
         .fact("Draws", draws.n_draws().to_string())
@@ -52,6 +57,7 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
     folder.write_report(&report, &figures, &[])?;
     let results = json!({ "store": arguments.store, "summary": summaries.json() });
     folder.write_json("results.json", &results)?;
+    drop(waiting);
     let text = format!(
         "{}{}\nReport: {}\n",
         terminal::text(&table),

@@ -6,6 +6,7 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 use langevin::stat::ksd::{Kernel, ksd_curve};
 use langevin::stat::running::log_spaced;
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Done, Global, beside};
@@ -15,6 +16,7 @@ use crate::report::{Cell, Column, FigureItem, Report, Row, Section, Table};
 use crate::run_file::{Run, Target};
 use crate::store;
 use crate::terminal;
+use crate::waiting::Waiting;
 
 /// Columns of scores are named after those of coordinates.
 const SCORE: &str = "score_";
@@ -66,16 +68,25 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
         false => vec![from_csv(&arguments.draws, target.as_deref())?],
     };
     let folder = global.folder(beside(&arguments.draws, "ksd"), ROOM)?;
-    let mut curves = vec![];
-    for chain in &chains {
+    let waiting = Waiting::new(
+        "Discrepancies of chains",
+        chains.len(),
+        global.shows_nothing(),
+    );
+    let curve = |chain: &Chain| {
         let n = (chain.points.len() / chain.dim).min(arguments.points) * chain.dim;
-        curves.push(ksd_curve(
-            &chain.points[..n],
-            &chain.scores[..n],
-            chain.dim,
-            kernel,
-        )?);
-    }
+        let curve = ksd_curve(&chain.points[..n], &chain.scores[..n], chain.dim, kernel);
+        waiting.one_more();
+        curve
+    };
+    let curves: langevin::Result<Vec<Vec<f64>>> = chains.par_iter().map(curve).collect();
+    let curves = curves?;
+    drop(waiting);
+    ensure!(
+        curves.iter().any(|curve| !curve.is_empty()),
+        "{}: there are no draws",
+        arguments.draws.display()
+    );
     let checkpoints = log_spaced(curves[0].len(), 10)?;
     let table = table(&curves, &checkpoints);
     let figure = figure(&curves, &checkpoints);

@@ -6,11 +6,16 @@ use clap::Args;
 use langevin::catalog::{MetricChoice, Model, System};
 use serde_json::{Value, json};
 
-use super::Done;
+use super::{Done, Global};
+use crate::output::Folder;
 use crate::run_file::{OBSERVABLES, Run};
 
+/// Room for the list, in bytes.
+const ROOM: u64 = 100_000;
+
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  langevin list --json")]
+#[command(after_help = "Example:\n  langevin list --json\n\n\
+                  With --out, the folder gets list.json.")]
 pub(super) struct Arguments {
     /// Folder of run files to list as experiments.
     #[arg(long, value_name = "FOLDER", default_value = "experiments")]
@@ -40,7 +45,7 @@ const SYSTEMS: [&str; 5] = [
     "B(θ), C = ½(JB + BJ)",
 ];
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Done> {
+pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done> {
     let systems: Vec<(&str, &str)> = System::NAMES.into_iter().zip(SYSTEMS).collect();
     let groups: [(&str, &[(&str, &str)]); 5] = [
         ("models", &Model::LIST),
@@ -68,6 +73,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Done> {
     }
     let entry = |(path, title): &(String, String)| json!({ "file": path, "title": title });
     all["experiments"] = Value::Array(experiments.iter().map(entry).collect());
+    if let Some(out) = &global.out {
+        let folder = Folder::prepare(out, ROOM)?;
+        folder.write_json("list.json", &all)?;
+        text.push_str(&format!("List: {}\n", out.join("list.json").display()));
+    }
     Ok(Done {
         text,
         json: all,

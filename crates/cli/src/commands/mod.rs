@@ -46,7 +46,7 @@ static CANCEL: AtomicBool = AtomicBool::new(false);
 #[command(
     name = "langevin",
     version,
-    after_help = "Example:\n  langevin compare experiments/normal.toml --out out/normal\n\n\
+    after_help = "Example:\n  langevin compare experiments/normal-minibatch.toml --out out/normal\n\n\
                   Exit codes: 0 done, 1 ran but outside tolerance, 2 bad input or failure, \
                   130 interrupted."
 )]
@@ -96,6 +96,26 @@ enum Command {
     List(list::Arguments),
 }
 
+impl Command {
+    /// Whether it stops by itself between units of work once [`CANCEL`] is set.
+    fn has_units(&self) -> bool {
+        match self {
+            Command::Sample(_) | Command::Compare(_) | Command::Reproduce(_) => true,
+            Command::Diagnose(_) | Command::Ksd(_) | Command::List(_) => false,
+        }
+    }
+}
+
+/// Where files may only grow so far (`ulimit -f`), writing beyond is an error like a full disk,
+/// and does not end the program by a signal.
+fn refuse_large_files_politely() {
+    #[cfg(unix)]
+    // SAFETY: no handler is installed; ignoring a signal is sound in every state of a process.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    }
+}
+
 /// What a command leaves for the terminal.
 pub struct Done {
     /// For people.
@@ -117,8 +137,10 @@ pub fn main() -> ExitCode {
                 (false, true) => String::new(),
                 (false, false) => done.text,
             };
-            // Whoever closed the pipe has read enough.
-            std::io::stdout().write_all(text.as_bytes()).ok();
+            if let Err(error) = print(&text) {
+                eprintln!("error: cannot write to the standard output: {error}");
+                return ExitCode::from(FAILURE);
+            }
             match done.good {
                 true => ExitCode::SUCCESS,
                 false => ExitCode::from(OUTSIDE_TOLERANCE),
@@ -129,7 +151,7 @@ pub fn main() -> ExitCode {
                 error.downcast_ref::<ExecuteError>(),
                 Some(ExecuteError::Interrupted)
             );
-            let text = format!("{error:#}").replace('\n', " ");
+            let text = sentence(&error);
             match interrupted {
                 true => eprintln!("{text}"),
                 false => eprintln!("error: {text}"),
@@ -139,15 +161,39 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Writes to the standard output; whoever closed the pipe has read enough.
+fn print(text: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+/// An error and its causes in one line; some errors name their cause already.
+fn sentence(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(|cause| cause.to_string()) {
+        if !text.contains(&cause) {
+            let between = if text.is_empty() { "" } else { ": " };
+            text += &format!("{between}{cause}");
+        }
+    }
+    text.replace(['\n', '\r'], " ")
+}
+
 fn run(cli: &Cli) -> anyhow::Result<Done> {
     let global = &cli.global;
-    ctrlc::set_handler(|| {
+    let waits = cli.command.has_units();
+    ctrlc::set_handler(move || {
         // Whoever asks twice does not want to wait for units.
-        if CANCEL.swap(true, Ordering::Relaxed) {
+        if CANCEL.swap(true, Ordering::Relaxed) || !waits {
+            eprintln!("interrupted");
             std::process::exit(i32::from(INTERRUPTED));
         }
     })
     .context("cannot watch for Ctrl-C")?;
+    refuse_large_files_politely();
     rayon::ThreadPoolBuilder::new()
         .num_threads(global.n_threads())
         .build_global()
@@ -158,7 +204,7 @@ fn run(cli: &Cli) -> anyhow::Result<Done> {
         Command::Reproduce(arguments) => reproduce::run(arguments, global),
         Command::Diagnose(arguments) => diagnose::run(arguments, global),
         Command::Ksd(arguments) => ksd::run(arguments, global),
-        Command::List(arguments) => list::run(arguments),
+        Command::List(arguments) => list::run(arguments, global),
     }
 }
 
@@ -174,11 +220,16 @@ impl Global {
         Ok(Folder::prepare(path, bytes)?)
     }
 
+    /// Whether no progress is shown.
+    fn shows_nothing(&self) -> bool {
+        self.quiet || !std::io::stderr().is_terminal()
+    }
+
     fn settings<'a>(&self, cache: &'a UnitCache) -> Settings<'a> {
         Settings {
             cache,
             threads: self.n_threads(),
-            quiet: self.quiet || !std::io::stderr().is_terminal(),
+            quiet: self.shows_nothing(),
             cancel: &CANCEL,
         }
     }

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::{Done, Global};
-use crate::output::Folder;
+use crate::output::{Folder, OutputError};
 use crate::report::{Outcome, Report};
 use crate::reproduce::embedded::Scale;
 use crate::reproduce::page::{self, Judged, Page};
@@ -24,7 +24,7 @@ const WORTH_SAYING: f64 = 2.0;
     after_help = "Examples:\n  langevin reproduce\n  langevin reproduce normal figure12\n  \
                   langevin reproduce --scale paper --out out/paper\n\n\
                   The output folder gets tables/*.csv, figures/*.svg and *.png, results.json, \
-                  timing.json and report.html, and the run files and data that were used."
+                  timing.json, report.html, the same as report.md, and the run files and data that were used."
 )]
 pub(super) struct Arguments {
     /// gaussian, normal, logistic, ica, discretization, single items (table2 to table6, figure1
@@ -69,11 +69,14 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
         seed: global.seed,
         threads: settings.threads,
         wall_seconds: began.elapsed().as_secs_f64(),
+        total: cache.total_time(),
         forecast_seconds,
     };
     let built = page::build(&about, &request.paper, &gathered, &judged)?;
     folder.write_report(&built.report, &built.figures, &built.long_tables)?;
     about.wall_seconds = began.elapsed().as_secs_f64();
+    about.total = cache.total_time();
+    cache.note_time(true).map_err(OutputError::from)?;
     let results = json::results(&request.paper, scale, &gathered, &judged);
     let timing = json::timing(&about, &gathered, &judged);
     folder.write_json("timing.json", &timing)?;

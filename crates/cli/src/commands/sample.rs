@@ -19,7 +19,7 @@ use crate::terminal;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  langevin sample experiments/normal.toml --dynamics GiIrr --out out/draws\n\n\
+    after_help = "Example:\n  langevin sample experiments/normal-minibatch.toml --dynamics GiIrr --out out/draws\n\n\
                   The output folder gets draws.zarr, which ArviZ and xarray open, \
                   tables/summary.csv and results.json."
 )]

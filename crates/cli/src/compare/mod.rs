@@ -69,6 +69,8 @@ pub struct ObservableResult {
     pub exact: Variances,
     /// Errors of running averages.
     pub curve: Vec<Point>,
+    /// The running average of each chain that did not diverge over all its steps.
+    pub averages: Vec<(u64, f64)>,
 }
 
 /// Kernel Stein discrepancy of the first `n` points: mean over chains.
@@ -166,7 +168,7 @@ pub fn tasks(run: &Arc<Run>) -> Vec<Task> {
                 kernel: ksd.kernel,
             };
             let n_steps = ksd.burn_in + ksd.thin * (ksd.points as u64 - 1) + 1;
-            tasks.push(task(arm, ksd.n_chains, n_steps, recording));
+            tasks.push(task(&ksd.arm(arm), ksd.n_chains, n_steps, recording));
         }
         if let Some(paths) = &run.measure.trajectories {
             let recording = Recording::Draws {
@@ -305,6 +307,11 @@ fn observables(
             )?,
             variances,
             curve,
+            averages: recorded
+                .healthy()
+                .zip(&running)
+                .filter_map(|(chain, curve)| Some((chain.number, *curve.last()?)))
+                .collect(),
         });
     }
     Ok(results)

@@ -4,6 +4,7 @@
 //! that the time of a unit is the cost of its steps whatever the number of threads. Results
 //! depend on neither the number of threads nor on being interrupted and resumed.
 
+mod cost;
 mod progress;
 mod recorded;
 mod task;
@@ -68,16 +69,16 @@ pub fn execute(tasks: &[Task], settings: Settings<'_>) -> Result<Vec<Recorded>, 
     let missing: Vec<usize> = (0..units.len())
         .filter(|i| lock(&results[*i]).is_none())
         .collect();
-    let work = missing
+    let nanoseconds = missing
         .iter()
-        .map(|i| tasks[units[*i].task].work(&units[*i]));
+        .map(|i| tasks[units[*i].task].nanoseconds(&units[*i]));
     let pool = Pool {
         tasks,
         units: &units,
         results: &results,
         missing: &missing,
         next: AtomicUsize::new(0),
-        progress: Progress::new(work.sum(), settings.quiet),
+        progress: Progress::new(nanoseconds.sum(), settings.quiet),
         failure: Mutex::new(None),
         settings,
     };
@@ -87,9 +88,14 @@ pub fn execute(tasks: &[Task], settings: Settings<'_>) -> Result<Vec<Recorded>, 
         }
     });
     pool.progress.finish();
+    let noted = match missing.is_empty() {
+        true => Ok(()),
+        false => settings.cache.note_time(true),
+    };
     if let Some(error) = lock(&pool.failure).take() {
         return Err(error);
     }
+    noted?;
     let results: Option<Vec<UnitResult>> = results.iter().map(|r| lock(r).take()).collect();
     match results {
         Some(results) => Ok(merge(tasks, &units, results)),
@@ -140,7 +146,8 @@ impl Pool<'_> {
     fn run(&self, i: usize) -> Result<bool, ExecuteError> {
         let unit = &self.units[i];
         let task = &self.tasks[unit.task];
-        let progress = |steps| self.progress.add(steps);
+        let cost = task.step_nanoseconds();
+        let progress = |steps| self.progress.add(steps, cost);
         let control = Control {
             cancel: Some(self.settings.cancel),
             progress: Some(&progress),
@@ -150,6 +157,7 @@ impl Pool<'_> {
             return Ok(false);
         };
         self.settings.cache.put(&task.key(unit), &result)?;
+        self.settings.cache.note_time(false)?;
         *lock(&self.results[i]) = Some(result);
         Ok(true)
     }

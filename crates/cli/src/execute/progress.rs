@@ -1,7 +1,7 @@
 //! A progress bar with rate and time left, shown once work takes longer than two seconds.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -13,19 +13,24 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub struct Progress {
     bar: ProgressBar,
     began: Instant,
-    done: AtomicU64,
+    steps: Arc<AtomicU64>,
+    nanoseconds: AtomicU64,
     shown: OnceLock<()>,
     quiet: bool,
 }
 
 impl Progress {
-    /// For this much work, in steps of one chain; nothing is ever shown if `quiet`, or where the
+    /// For work that will cost about this much; nothing is ever shown if `quiet`, or where the
     /// standard error is not a terminal.
-    pub fn new(work: u64, quiet: bool) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(work), ProgressDrawTarget::hidden());
-        let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+    pub fn new(nanoseconds: f64, quiet: bool) -> Self {
+        let length = Some(nanoseconds as u64);
+        let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
+        let steps = Arc::new(AtomicU64::new(0));
+        let done = steps.clone();
+        let rate = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+            let per_second = done.load(Ordering::Relaxed) as f64 / state.elapsed().as_secs_f64();
             // A bar that cannot be written is no reason to stop.
-            write!(out, "{:.2} M chain-steps/s", state.per_sec() / 1e6).ok();
+            write!(out, "{:.2} M chain-steps/s", per_second / 1e6).ok();
         };
         let template = "{wide_bar} {percent:>3} %  {rate}  {eta} left";
         if let Ok(style) = ProgressStyle::with_template(template) {
@@ -34,22 +39,27 @@ impl Progress {
         Progress {
             bar,
             began: Instant::now(),
-            done: AtomicU64::new(0),
+            steps,
+            nanoseconds: AtomicU64::new(0),
             shown: OnceLock::new(),
             quiet,
         }
     }
 
-    /// Counts work that was done.
-    pub fn add(&self, work: u64) {
-        self.done.fetch_add(work, Ordering::Relaxed);
+    /// Counts steps that were done, and what each of them was expected to cost: steps of one
+    /// dynamics can take a thousand times as long as those of another.
+    pub fn add(&self, steps: u64, nanoseconds_per_step: f64) {
+        self.steps.fetch_add(steps, Ordering::Relaxed);
+        let cost = (steps as f64 * nanoseconds_per_step) as u64;
+        self.nanoseconds.fetch_add(cost, Ordering::Relaxed);
         if !self.quiet && self.began.elapsed() > PATIENCE {
             self.shown.get_or_init(|| {
                 self.bar
                     .set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
             });
         }
-        self.bar.set_position(self.done.load(Ordering::Relaxed));
+        self.bar
+            .set_position(self.nanoseconds.load(Ordering::Relaxed));
     }
 
     /// Removes the bar.

@@ -21,6 +21,8 @@ pub struct Recorded {
     pub chains: Vec<Chain>,
     /// Time of one thread that the steps took.
     pub seconds: f64,
+    /// Time of one thread that the units took, discrepancies included.
+    pub unit_seconds: f64,
     /// Number of steps of all chains.
     pub chain_steps: u64,
 }
@@ -43,6 +45,7 @@ impl Recorded {
             });
         }
         self.seconds += result.seconds;
+        self.unit_seconds += result.unit_seconds;
         self.chain_steps += n_steps * unit.n as u64;
     }
 

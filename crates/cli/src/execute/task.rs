@@ -6,19 +6,20 @@ use langevin::record::Observable;
 use langevin::stat::ksd::Kernel;
 use serde_json::json;
 
+use super::cost;
 use crate::run_file::{Arm, Run};
 use crate::units::UnitKey;
 
 /// Version of the computation: to be raised when the same description gives other numbers.
 const COMPUTATION: u32 = 1;
-/// A unit has at most this many chain-steps, unless 8 chains alone have more.
-const UNIT_STEPS: u64 = 1 << 26;
+/// A unit takes about this many seconds of one thread at most, unless [`LANES`] chains alone take
+/// longer: what is interrupted loses the units that were running. Chains are not cut in time, and
+/// fewer chains than lanes would take as long.
+const UNIT_SECONDS: f64 = 5.0;
 /// Largest number of chains in a unit; all numbers of chains are multiples of [`LANES`].
 const UNIT_CHAINS: u64 = 64;
 /// Number of chains that the widest processors run side by side.
 const LANES: u64 = 8;
-/// Pairs of points that take about as long as one step of a simple chain, for the progress bar.
-const PAIRS_PER_STEP: u64 = 16;
 
 /// What is kept of every chain.
 #[derive(Clone, Debug)]
@@ -79,12 +80,14 @@ pub struct Unit {
 }
 
 impl Task {
-    /// Number of chains in a unit: it depends on the number of steps only, so that a run with
-    /// more chains finds the units of a run with fewer.
+    /// Number of chains in a unit: it depends on nothing measured, so that another start finds
+    /// the same units, and not on the number of chains, so that a run with more chains finds the
+    /// units of a run with fewer.
     fn unit_chains(&self) -> u64 {
-        let fitting = UNIT_STEPS / self.n_steps.max(1) / LANES * LANES;
+        let chain = self.chain_nanoseconds();
+        let fitting = (UNIT_SECONDS * 1e9 / chain) as u64 / LANES * LANES;
         match self.recording {
-            // The pairs of points cost more than the steps.
+            // The pairs of points cost more than the steps, and chains are few.
             Recording::Ksd { .. } => LANES,
             _ => fitting.clamp(LANES, UNIT_CHAINS),
         }
@@ -101,17 +104,27 @@ impl Task {
         })
     }
 
-    /// How much work a unit is, in steps of one chain.
-    pub fn work(&self, unit: &Unit) -> u64 {
-        self.n_steps * unit.n as u64 + self.pair_work() * unit.n as u64
+    /// What a unit will cost.
+    pub fn nanoseconds(&self, unit: &Unit) -> f64 {
+        self.chain_nanoseconds() * unit.n as f64
+    }
+
+    fn chain_nanoseconds(&self) -> f64 {
+        (self.n_steps + self.pair_work()) as f64 * self.step_nanoseconds()
+    }
+
+    /// What a step of one chain costs about, from the sizes of the model alone.
+    pub fn step_nanoseconds(&self) -> f64 {
+        cost::step(&self.run.target.model, &self.arm)
     }
 
     /// What the discrepancies of one chain cost, in steps.
     pub fn pair_work(&self) -> u64 {
         match &self.recording {
             Recording::Ksd { checkpoints, .. } => {
-                let n = checkpoints.last().copied().unwrap_or(0) as u64;
-                n * n / 2 / PAIRS_PER_STEP
+                let n = checkpoints.last().copied().unwrap_or(0) as f64;
+                let pairs = n * n / 2.0 * cost::pair(self.run.target.model.dim());
+                (pairs / self.step_nanoseconds()) as u64
             }
             _ => 0,
         }
@@ -137,5 +150,55 @@ impl Task {
             "recording": format!("{:?}", self.recording),
         });
         UnitKey::new(&description.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::embedded::{self, Scale};
+
+    /// The averages of a dynamics at the paper's scale.
+    fn task(name: &str, dynamics: usize) -> Task {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::output::Folder::prepare(folder.path(), 0).unwrap();
+        let experiment = embedded::experiment(name, Scale::Paper).unwrap();
+        let path = embedded::put(&folder, &[experiment]).unwrap();
+        let run = Arc::new(Run::load(&path[0], None).unwrap());
+        Task {
+            arm: run.arms[dynamics].clone(),
+            n_chains: run.n_chains,
+            n_steps: run.n_steps,
+            recording: Recording::Averages {
+                observables: vec![],
+                marks: vec![],
+            },
+            run,
+        }
+    }
+
+    #[test]
+    fn units_are_cut_by_cost() {
+        let sizes = |task: &Task| task.units(0).map(|unit| unit.n).collect::<Vec<_>>();
+        // LD with 10 of 400 rows: 0.1 µs and more per step; RM adds a matrix from all rows.
+        let (cheap, dear) = (task("logistic-minibatch", 0), task("logistic-minibatch", 1));
+        assert_eq!(sizes(&cheap), [64, 36]);
+        let lanes = LANES as usize;
+        assert_eq!(sizes(&dear)[..2], [lanes, lanes]);
+        assert_eq!(sizes(&dear).iter().sum::<usize>(), 100);
+        // A chain is never cut, however long.
+        assert_eq!(sizes(&task("ica-minibatch", 0))[..2], [lanes, lanes]);
+        // Simple steps: a unit of most chains takes about a second.
+        assert_eq!(sizes(&task("normal-minibatch", 4))[0], UNIT_CHAINS as usize);
+    }
+
+    #[test]
+    fn units_do_not_depend_on_the_number_of_chains() {
+        let mut few = task("logistic-minibatch", 1);
+        few.n_chains = 16;
+        let mut more = few.clone();
+        more.n_chains = 100;
+        let units: Vec<Unit> = more.units(0).collect();
+        assert!(few.units(0).zip(units).all(|(a, b)| a == b));
     }
 }

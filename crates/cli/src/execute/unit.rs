@@ -19,6 +19,8 @@ pub struct UnitResult {
     pub divergences: Vec<(u64, u64)>,
     /// Time of one thread that the steps took.
     pub seconds: f64,
+    /// Time of one thread that the whole unit took.
+    pub unit_seconds: f64,
 }
 
 /// Does the work of a unit; `None` if it was cancelled.
@@ -63,6 +65,7 @@ pub fn run_unit(
         chains,
         divergences: divergences.collect(),
         seconds,
+        unit_seconds: began.elapsed().as_secs_f64(),
     }))
 }
 

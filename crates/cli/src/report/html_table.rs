@@ -157,9 +157,10 @@ fn content(cell: &Cell) -> String {
 /// A number with its standard error, if it has one.
 pub(super) fn estimate(value: f64, error: Option<f64>) -> String {
     match error {
-        Some(error) => with_error(value, error),
-        None if value.fract() == 0.0 && value.abs() < 1e6 => fixed(value, 0),
-        None => concise(value, 4),
+        // What has no error by its nature needs none beside it.
+        Some(error) if error != 0.0 => with_error(value, error),
+        _ if value.fract() == 0.0 && value.abs() < 1e6 => fixed(value, 0),
+        _ => concise(value, 4),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A report as one self-contained HTML page, and its tables as CSV.
+//! A report as one self-contained HTML page or as Markdown, and its tables as CSV.
 //!
 //! ```
 //! use langevin_cli::report::{Cell, Column, Report, Row, Section, Table};
@@ -18,6 +18,7 @@ mod csv;
 mod html;
 mod html_table;
 mod html_verdict;
+mod markdown;
 mod model;
 mod table;
 

@@ -27,7 +27,7 @@ pub fn seconds(tasks: &[Task], cache: &UnitCache) -> langevin::Result<f64> {
     for (number, task) in tasks.iter().enumerate() {
         let missing = |unit: &crate::execute::Unit| !cache.path(&task.key(unit)).exists();
         // Fewer chains than lanes take about as long as all lanes.
-        let lanes = |unit: crate::execute::Unit| unit.n.max(CHAINS);
+        let lanes = |unit: crate::execute::Unit| unit.n.next_multiple_of(CHAINS);
         let chains: usize = task.units(number).filter(missing).map(lanes).sum();
         if chains == 0 {
             continue;

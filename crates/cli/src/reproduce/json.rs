@@ -60,6 +60,10 @@ pub fn timing(page: &Page, gathered: &Gathered, judged: &[Judged]) -> Value {
     let claims = judged.iter().filter(|j| j.is_time);
     json!({
         "wall_seconds": page.wall_seconds,
+        "starts": page.total.starts,
+        "wall_seconds_of_all_starts": page.total.seconds,
+        "unit_seconds": gathered.unit_seconds,
+        "machine": crate::machine::words(),
         "threads": page.threads,
         "forecast_seconds": page.forecast_seconds,
         "runs": runs,

@@ -47,6 +47,8 @@ pub struct Gathered {
     pub comparisons: Comparisons,
     /// Draws by the name of their run file.
     pub draws: BTreeMap<String, Draws>,
+    /// Time of one thread that all units took, in whatever start.
+    pub unit_seconds: f64,
 }
 
 /// Draws of a run: a list for each coordinate, in the order of their names.
@@ -202,7 +204,9 @@ impl Work {
     /// Does the work and puts the numbers together.
     pub fn run(self, settings: Settings<'_>) -> anyhow::Result<Gathered> {
         // One queue for everything; what follows finds its units finished.
-        execute(&self.tasks(), settings)?;
+        let all = execute(&self.tasks(), settings)?;
+        let unit_seconds = all.iter().map(|recorded| recorded.unit_seconds).sum();
+        drop(all);
         let runs: Vec<Arc<Run>> = self.compared.iter().map(|(_, run)| run.clone()).collect();
         let names = self.compared.into_iter().map(|(name, _)| name);
         let comparisons: Vec<Comparison> = compare(&runs, settings)?;
@@ -215,6 +219,7 @@ impl Work {
             experiments: self.experiments,
             comparisons: names.zip(comparisons).collect(),
             draws,
+            unit_seconds,
         })
     }
 }

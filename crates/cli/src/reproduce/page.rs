@@ -2,6 +2,7 @@
 
 use super::claim::judge;
 use super::embedded::Scale;
+use super::forecast::words;
 use super::paper::{Item, Kind, Paper, Quantity};
 use super::tables::{self, Heading};
 use super::{Gathered, figures, planar};
@@ -9,6 +10,7 @@ use crate::compare::view::tables::long;
 use crate::figure::Figure;
 use crate::report::{FigureItem, Item as Shown, Report, Section, Table, Verdict, VerdictList};
 use crate::run_file::Run;
+use crate::starts::Total;
 
 /// A claim that was judged.
 #[derive(Clone, Debug)]
@@ -43,8 +45,10 @@ pub struct Page {
     pub seed: Option<u64>,
     /// Number of threads.
     pub threads: usize,
-    /// How long it took.
+    /// How long this start took.
     pub wall_seconds: f64,
+    /// How long this and all earlier starts in the same folder took.
+    pub total: Total,
     /// How long it was expected to take.
     pub forecast_seconds: f64,
 }
@@ -78,11 +82,9 @@ pub fn build(
         .paragraph(format!(
             "A claim of the paper holds if each of its numbers lies where it has to by more than \
              {z} standard errors, fails if one lies elsewhere by more than {z}, and is undecided \
-             otherwise. Ratios between systems of asymptotic variances, discrepancies, distances \
-             and sign changes are taken over pairs of chains that share their random numbers, \
-             which their errors account for; errors of ratios of MSE and of variances of running \
-             averages treat the systems as independent, and leave out that of a truth from a long \
-             run. The ranges asked for are our reading of the paper's words. Claims that begin \
+             otherwise. Ratios between systems are taken over pairs of chains that \
+             share their random numbers, which their errors account for; errors of MSE leave out \
+             that of a truth from a long run. The ranges asked for are our reading of the paper's words. Claims that begin \
              with “Check” are ours: they test this program against exact theory.",
             z = paper.z
         ))
@@ -99,11 +101,7 @@ pub fn build(
     }
     if let Some(cost) = tables::cost(&gathered.comparisons) {
         let section = Section::new("time", "Time")
-            .paragraph(format!(
-                "The whole took {} on {} threads, drawing included.",
-                super::forecast::words(page.wall_seconds),
-                page.threads
-            ))
+            .paragraph(time_text(page, gathered))
             .item(cost);
         built.report = built.report.section(section);
     }
@@ -125,7 +123,32 @@ fn head(page: &Page, paper: &Paper) -> Report {
         .fact("Scale", page.scale.name())
         .fact("Seeds", seed)
         .fact("Threads", page.threads.to_string())
-        .fact("Wall time", super::forecast::words(page.wall_seconds))
+        .fact("Machine", crate::machine::words())
+        .fact("Wall time", wall_time(page))
+}
+
+/// The time of all starts, if there were several.
+fn wall_time(page: &Page) -> String {
+    match page.total.starts {
+        1 => words(page.wall_seconds),
+        n => format!("{} in {n} starts", words(page.total.seconds)),
+    }
+}
+
+fn time_text(page: &Page, gathered: &Gathered) -> String {
+    let whole = match page.total.starts {
+        1 => format!("The whole took {}", words(page.wall_seconds)),
+        n => format!(
+            "The whole took {} in {n} starts, of which the last one took {}",
+            words(page.total.seconds),
+            words(page.wall_seconds)
+        ),
+    };
+    format!(
+        "{whole}, on {} threads, drawing included. All units of work together took {} of one thread.",
+        page.threads,
+        words(gathered.unit_seconds)
+    )
 }
 
 fn scale_text(scale: Scale) -> &'static str {

@@ -54,14 +54,21 @@ pub fn value(
     quantity: Quantity,
     observable: usize,
 ) -> Option<Value> {
-    let last = || arm.observables.get(observable)?.curve.last();
+    let averages = || Some(&arm.observables.get(observable)?.averages);
     match quantity {
         Quantity::Variance => {
             let values = arm.observables.get(observable)?.variances.clone();
             Some(Value::Chains(values))
         }
-        Quantity::Mse => Some(Value::Estimate(last()?.mse?)),
-        Quantity::RunningVariance => Some(Value::Estimate(last()?.variance)),
+        Quantity::Mse => {
+            let truth = comparison.truth.get(observable)?.as_ref()?.value;
+            Some(Value::Chains(squares(averages()?, truth, 1.0)))
+        }
+        Quantity::RunningVariance => {
+            let n = averages()?.len() as f64;
+            let mean = averages()?.iter().map(|(_, x)| x).sum::<f64>() / n;
+            Some(Value::Chains(squares(averages()?, mean, n / (n - 1.0))))
+        }
         Quantity::Ksd => {
             let chains = arm.ksd_chains.iter();
             let end = |(number, curve): &(u64, Vec<f64>)| Some((*number, *curve.last()?));
@@ -82,6 +89,12 @@ pub fn value(
             se: 0.0,
         })),
     }
+}
+
+/// Squared distances from a centre, times a factor: their mean over chains is an MSE or a variance.
+fn squares(averages: &[(u64, f64)], centre: f64, factor: f64) -> Vec<(u64, f64)> {
+    let square = |(chain, x): &(u64, f64)| (*chain, factor * (x - centre).powi(2));
+    averages.iter().map(square).collect()
 }
 
 /// The exact expectation of a quantity, where theory knows it.
@@ -152,6 +165,15 @@ mod tests {
         assert!((q.value - 2.0).abs() < 1e-15 && (q.se - 0.2).abs() < 1e-15);
         let q = quotient(e(1.0, 0.3), e(-1.0, 0.4));
         assert!((q.value + 1.0).abs() < 1e-15 && (q.se - 0.5).abs() < 1e-15);
+    }
+
+    #[test]
+    fn squares_average_to_a_variance() {
+        let averages = [(0, 1.0), (3, 5.0), (4, 3.0)];
+        let squares = squares(&averages, 3.0, 1.5);
+        assert_eq!(squares, [(0, 6.0), (3, 6.0), (4, 0.0)]);
+        // The variance of 1, 5, 3 with divisor n − 1.
+        assert_eq!(Value::Chains(squares).estimate().unwrap().value, 4.0);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! From `[measure]` to what is recorded of every chain.
 
+use langevin::integrator::StepSize;
 use langevin::record::Observable;
 use langevin::stat::batch_means::DEFAULT_BATCHES;
 use langevin::stat::ksd::Kernel;
@@ -80,6 +81,18 @@ pub struct Ksd {
     pub burn_in: u64,
     /// The kernel.
     pub kernel: Kernel,
+    /// Step size in place of that of the dynamics.
+    pub step_size: Option<StepSize>,
+}
+
+impl Ksd {
+    /// The dynamics as discrepancies are measured of it.
+    pub fn arm(&self, arm: &Arm) -> Arm {
+        Arm {
+            step_size: self.step_size.unwrap_or(arm.step_size),
+            ..arm.clone()
+        }
+    }
 }
 
 /// Paths to show.
@@ -297,7 +310,7 @@ fn truth(
             let mut arm = arm.clone();
             arm.gradient = langevin::batch::Gradient::Exact;
             if let Some(h) = step_size {
-                arm.step_size = langevin::integrator::StepSize::Constant(h.value);
+                arm.step_size = StepSize::Constant(h.value);
             }
             Ok(Truth::Reference(Box::new(Reference {
                 arm,
@@ -317,6 +330,7 @@ fn ksd(typed: &At<typed::Ksd>) -> Result<Ksd> {
         thin: value.thin,
         burn_in: value.burn_in,
         kernel: Kernel::new(value.c, value.exponent).at(&typed.place)?,
+        step_size: value.step_size.map(StepSize::Constant),
     })
 }
 

@@ -128,6 +128,13 @@ impl Run {
             run.rehearse(&reference.arm, reference.n_chains)
                 .at(place.unwrap_or(start_place))?;
         }
+        if let Some(ksd) = &run.measure.ksd {
+            let place = typed.measure.ksd.as_ref().map(|k| &k.place);
+            for (arm, _) in &arms {
+                run.rehearse(&ksd.arm(arm), ksd.n_chains)
+                    .at(place.unwrap_or(start_place))?;
+            }
+        }
         Ok(run)
     }
 

@@ -295,6 +295,8 @@ pub struct Ksd {
     pub c: f64,
     /// Exponent of the kernel.
     pub exponent: f64,
+    /// Step size in place of that of the dynamics.
+    pub step_size: Option<f64>,
 }
 
 /// Paths to show.

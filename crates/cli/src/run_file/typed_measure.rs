@@ -87,6 +87,7 @@ fn ksd(value: Value) -> Result<At<Ksd>> {
         burn_in: or(maybe(section.optional("burn_in"), |v| v.count())?, 0),
         c: maybe(section.optional("c"), |v| v.positive())?.map_or(1.0, |x| x.value),
         exponent: maybe(section.optional("exponent"), |v| v.number())?.map_or(-0.5, |x| x.value),
+        step_size: maybe(section.optional("step_size"), |v| v.positive())?.map(|x| x.value),
     };
     section.finish()?;
     Ok(at(value.place(), ksd))

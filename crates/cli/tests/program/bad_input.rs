@@ -30,6 +30,7 @@ fn missing_files() {
     assert!(text.contains("none.toml: cannot be read"), "{text}");
     let text = refused(&place, &["diagnose", "none.zarr"]);
     assert!(text.contains("none.zarr"), "{text}");
+    assert_eq!(text.matches("os error").count(), 1, "{text}");
     let text = refused(&place, &["ksd", "none.csv"]);
     assert!(text.contains("none.csv"), "{text}");
     let run = NORMAL.replace(
@@ -89,6 +90,10 @@ fn impossible_values() {
     refuses(
         &GAUSSIAN.replace("step_size = 0.1", "step_size = 9.0"),
         &["line 14", "step size 9 is not stable", "below"],
+    );
+    refuses(
+        &GAUSSIAN.replace("ksd = { ", "ksd = { step_size = 9.0, "),
+        &["line 21", "step size 9 is not stable", "below"],
     );
     refuses(
         &GAUSSIAN.replace("step_size = 0.1", "step_size = 0.0"),
@@ -195,6 +200,93 @@ fn results_that_do_not_fit_on_the_disk() {
         let text = refused(&place, &["sample", "run.toml", "--out", "o"]);
         assert!(text.contains("MB left"), "{text}");
     }
+}
+
+/// A disk that fills up in the middle, as far as a test can have one: no file may grow beyond
+/// 100 kB, which lets the program start and then stops its first unit.
+#[cfg(unix)]
+#[test]
+fn units_that_do_not_fit_end_the_run_and_leave_nothing() {
+    let place = Workplace::new();
+    let long = NORMAL.replace("steps = 3000", "steps = 20000");
+    place.write("run.toml", &long.replace("thin = 5", "thin = 1"));
+    let program = env!("CARGO_BIN_EXE_langevin");
+    let script = format!("ulimit -f 200; exec '{program}' sample run.toml --out o");
+    let output = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(place.path(""))
+        .output()
+        .unwrap();
+    let (stdout, stderr) = texts(&output);
+    assert_eq!(output.status.code(), Some(2), "{stdout}{stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    assert!(
+        stderr.starts_with("error: cannot write o/units/"),
+        "{stderr}"
+    );
+    // Nothing is there that a later run would trust, and the later run gets everything right.
+    assert_eq!(crate::n_units(&place.path("o")), 0);
+    assert!(!place.path("o/draws.zarr").exists() && !place.path("o/results.json").exists());
+    place.succeed(&["sample", "run.toml", "--out", "o"]);
+    place.succeed(&["sample", "run.toml", "--out", "clean"]);
+    assert_eq!(
+        place.read("o/results.json"),
+        place.read("clean/results.json")
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_standard_output_that_is_full() {
+    let place = Workplace::new();
+    let full = std::fs::File::create("/dev/full").unwrap();
+    let output = place.command(&["list"]).stdout(full).output().unwrap();
+    let (_, stderr) = texts(&output);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("standard output"), "{stderr}");
+}
+
+/// Every command explains itself with an example.
+#[test]
+fn help_has_examples() {
+    let place = Workplace::new();
+    for command in ["sample", "compare", "reproduce", "diagnose", "ksd", "list"] {
+        let text = place.succeed(&[command, "--help"]);
+        assert!(text.contains(&format!("\n  langevin {command}")), "{text}");
+        for flag in ["--threads", "--seed", "--out", "--json", "--quiet"] {
+            assert!(text.contains(flag), "{command} {flag}");
+        }
+    }
+    assert!(place.succeed(&["--help"]).contains("Example:"));
+}
+
+/// Flags are taken everywhere, and `--json` leaves nothing but JSON on the standard output.
+#[test]
+fn flags_work_everywhere() {
+    let place = Workplace::new();
+    place.write("run.toml", NORMAL);
+    place.write("draws.csv", "x,score_x\n1,-1\n-0.5,0.5\n");
+    let flags = ["--json", "--quiet", "--threads", "1", "--seed", "9"];
+    let commands: [&[&str]; 6] = [
+        &["sample", "run.toml", "--out", "s"],
+        &["compare", "run.toml", "--out", "c"],
+        &["reproduce", "figure15", "--scale", "smoke", "--out", "r"],
+        &["diagnose", "s/draws.zarr", "--out", "d"],
+        &["ksd", "draws.csv", "--out", "k"],
+        &["list", "--out", "l"],
+    ];
+    for command in commands {
+        let output = place.run(&[command, &flags].concat());
+        let (stdout, stderr) = texts(&output);
+        assert_eq!(output.status.code(), Some(0), "{command:?}: {stderr}");
+        assert_eq!(stderr, "", "{command:?}");
+        let value: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+        assert!(value.is_object(), "{command:?}");
+        let out = place.path(command.last().unwrap());
+        assert!(out.is_dir(), "{command:?}");
+    }
+    let quiet = place.succeed(&["list", "--quiet"]);
+    assert_eq!(quiet, "");
 }
 
 #[test]

@@ -63,13 +63,20 @@ pub(crate) fn texts(output: &Output) -> (String, String) {
     (text(&output.stdout), text(&output.stderr))
 }
 
+/// Files of the finished units in an output folder.
+pub(crate) fn unit_files(out: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(out.join("units")).into_iter().flatten();
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "bin"))
+        .collect();
+    files.sort();
+    files
+}
+
 /// Number of finished units in an output folder.
 pub(crate) fn n_units(out: &Path) -> usize {
-    let Ok(entries) = std::fs::read_dir(out.join("units")) else {
-        return 0;
-    };
-    let done = |path: PathBuf| path.extension().is_some_and(|e| e == "bin");
-    entries.filter(|e| done(e.as_ref().unwrap().path())).count()
+    unit_files(out).len()
 }
 
 /// A small Gaussian run under the five dynamics of the paper.

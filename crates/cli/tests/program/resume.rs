@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::{GAUSSIAN, Workplace, n_units};
+use crate::{GAUSSIAN, Workplace, n_units, unit_files};
 
 /// Five dynamics, each with three units of averages, one of discrepancies and one of paths.
 const UNITS: usize = 25;
@@ -65,11 +65,7 @@ fn spoilt_units_are_noticed_and_done_again() {
     place.write("gauss.toml", GAUSSIAN);
     place.succeed(&["compare", "gauss.toml", "--out", "o"]);
     let before = place.read("o/results.json");
-    let mut units: Vec<_> = std::fs::read_dir(place.path("o/units"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    units.sort();
+    let units = unit_files(&place.path("o"));
     let mut bytes = std::fs::read(&units[0]).unwrap();
     bytes.truncate(bytes.len() / 2);
     std::fs::write(&units[0], bytes).unwrap();
@@ -89,8 +85,7 @@ fn finished_units_are_used_unless_fresh() {
     place.write("gauss.toml", GAUSSIAN);
     place.succeed(&["compare", "gauss.toml", "--out", "o"]);
     let modified = |path: &Path| std::fs::metadata(path).unwrap().modified().unwrap();
-    let unit = std::fs::read_dir(place.path("o/units")).unwrap().next();
-    let unit = unit.unwrap().unwrap().path();
+    let unit = unit_files(&place.path("o")).remove(0);
     let time = modified(&unit);
     let more = GAUSSIAN.replace("chains = 192", "chains = 256");
     place.write("gauss.toml", &more);
@@ -121,4 +116,10 @@ fn ctrl_c_ends_cleanly_and_keeps_finished_units() {
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
     assert!(stderr.starts_with("interrupted"), "{stderr}");
     assert!(n_units(&out) >= 2 && !out.join("results.json").exists());
+    // The time until then is not forgotten.
+    place.succeed(&["compare", "gauss.toml", "--out", "o"]);
+    let timing: serde_json::Value = serde_json::from_str(&place.read("o/timing.json")).unwrap();
+    assert_eq!(timing["starts"], 2);
+    let seconds = |name: &str| timing[name].as_f64().unwrap();
+    assert!(seconds("wall_seconds_of_all_starts") > seconds("wall_seconds"));
 }

@@ -6,7 +6,7 @@ mod ksd;
 mod list;
 mod reproduce;
 mod sample;
-mod summary;
+pub(crate) mod summary;
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -180,6 +180,8 @@ impl Global {
             threads: self.n_threads(),
             quiet: self.quiet || !std::io::stderr().is_terminal(),
             cancel: &CANCEL,
+            progress: None,
+            divergences: None,
         }
     }
 }

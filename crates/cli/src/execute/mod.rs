@@ -10,7 +10,7 @@ mod task;
 mod unit;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use langevin::chain::Control;
 use thiserror::Error;
@@ -50,6 +50,19 @@ pub struct Settings<'a> {
     pub quiet: bool,
     /// Set to stop soon; also set by the first unit that fails.
     pub cancel: &'a AtomicBool,
+    /// Called with the work done since the last call, in steps of one chain. All calls together
+    /// add up to the [work](total_work) of the tasks, units that were finished before included.
+    pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
+    /// Counts the chains that have diverged so far.
+    pub divergences: Option<&'a AtomicU64>,
+}
+
+/// How much work some tasks are, in steps of one chain.
+pub fn total_work(tasks: &[Task]) -> u64 {
+    let work = |(number, task): (usize, &Task)| -> u64 {
+        task.units(number).map(|unit| task.work(&unit)).sum()
+    };
+    tasks.iter().enumerate().map(work).sum()
 }
 
 /// Runs all tasks, or reads their units where they are finished already.
@@ -71,13 +84,17 @@ pub fn execute(tasks: &[Task], settings: Settings<'_>) -> Result<Vec<Recorded>, 
     let work = missing
         .iter()
         .map(|i| tasks[units[*i].task].work(&units[*i]));
+    let work: u64 = work.sum();
+    if let Some(progress) = settings.progress {
+        progress(total_work(tasks) - work);
+    }
     let pool = Pool {
         tasks,
         units: &units,
         results: &results,
         missing: &missing,
         next: AtomicUsize::new(0),
-        progress: Progress::new(work.sum(), settings.quiet),
+        progress: Progress::new(work, settings.quiet),
         failure: Mutex::new(None),
         settings,
     };
@@ -140,11 +157,16 @@ impl Pool<'_> {
     fn run(&self, i: usize) -> Result<bool, ExecuteError> {
         let unit = &self.units[i];
         let task = &self.tasks[unit.task];
-        let progress = |steps| self.progress.add(steps);
+        let progress = |steps| {
+            self.progress.add(steps);
+            if let Some(progress) = self.settings.progress {
+                progress(steps);
+            }
+        };
         let control = Control {
             cancel: Some(self.settings.cancel),
             progress: Some(&progress),
-            ..Control::default()
+            divergences: self.settings.divergences,
         };
         let Some(result) = unit::run_unit(task, unit, control)? else {
             return Ok(false);

@@ -19,9 +19,12 @@ from .target import BaseTarget
 from .trace import Trace
 
 Observables = Union[
-    Sequence[Union[str, int]],
+    Sequence[Union[str, int, Callable[[Array], Any]]],
     Mapping[str, Union[str, int, Callable[[Array], Any]]],
 ]
+
+#: Observables of the whole state.
+SIMPLE = ("sum", "sum_of_squares", "square_of_sum")
 
 
 @dataclass(frozen=True)
@@ -71,9 +74,9 @@ def sample(
     state of shape (dim,) or one for each chain, (chains, dim).
 
     `observables` are averaged over every state, kept or not: "sum", "sum_of_squares",
-    "square_of_sum", the number of a coordinate, or, in a dictionary, functions from states of
-    shape (n, dim) to values of shape (n,). Their running averages are known at `marks` (by
-    default 20 per decade) and, after the burn-in, for `batches` batches.
+    "square_of_sum", the name or number of a coordinate, or functions from states of shape
+    (n, dim) to values of shape (n,); a dictionary gives them other names. Their running averages
+    are known at `marks` (by default 20 per decade) and, after the burn-in, for `batches` batches.
 
     The result depends on the seed and the chain's number alone, not on `threads`. Ctrl-C returns
     what is finished. Chains that leave the finite numbers are reported and left out.
@@ -99,8 +102,10 @@ def sample(
     if burn_in >= steps:
         raise ValueError(f"burn_in must be less than steps = {steps}, but is {burn_in}")
     named = _observables(target, observables)
-    edges = _batch_edges(burn_in, steps, batches) if named else []
-    all_marks = sorted({*_marks(steps, marks), *edges} - {0}) if named else []
+    if named and batches > steps - burn_in:
+        raise ValueError(
+            f"{steps - burn_in} states after the burn-in cannot be cut into {batches} batches"
+        )
     settings: _core.Settings = {
         "steps": steps,
         "step_size": step_size.a if isinstance(step_size, StepSchedule) else _float(step_size),
@@ -115,7 +120,9 @@ def sample(
         "draws": (burn_in, thin, 2**62) if keep_draws else None,
         "threads": None if threads is None else count("threads", threads, 1),
         "observables": list(named.items()),
-        "marks": all_marks,
+        "burn_in": burn_in,
+        "checkpoints": _checkpoints(steps, marks) if named else [],
+        "batches": batches,
         "metric": "identity",
         "diagonal": None,
         "dense": None,
@@ -134,9 +141,7 @@ def sample(
         target=target,
         dynamics=chosen,
         settings=settings,
-        burn_in=burn_in,
         thin=thin,
-        batch_edges=edges,
         metric_error=error,
     )
 
@@ -157,38 +162,41 @@ def _observables(target: BaseTarget, given: Observables) -> dict[str, Any]:
     named: dict[str, Any] = {}
     for name, value in pairs:
         if isinstance(value, str):
-            if value not in ("sum", "sum_of_squares", "square_of_sum"):
-                raise ValueError(
-                    f"there is no observable called {value!r}; expected sum, sum_of_squares, "
-                    "square_of_sum, the number of a coordinate, or a function"
-                )
-            named[name or value] = value
+            named[name or value] = value if value in SIMPLE else _coordinate(target, value)
         elif callable(value):
-            if name is None:
+            own = str(name or getattr(value, "__name__", "<lambda>"))
+            if own == "<lambda>":
                 raise TypeError("functions need names: observables={'name': function}")
-            named[name] = value
+            named[own] = value
         else:
             coordinate = operator.index(value)
             if not 0 <= coordinate < target.dim:
                 raise ValueError(f"there is no coordinate {coordinate}; dim is {target.dim}")
-            named[name or f"theta[{coordinate}]"] = coordinate
+            named[name or _labels(target)[coordinate]] = coordinate
     return named
 
 
-def _marks(steps: int, marks: Sequence[int] | None) -> list[int]:
+def _labels(target: BaseTarget) -> list[str]:
+    return [label for parameter in target.parameters for label in parameter.labels()]
+
+
+def _coordinate(target: BaseTarget, name: str) -> int:
+    """The number of the coordinate with this label; blanks do not matter."""
+    labels = _labels(target)
+    bare = [label.replace(" ", "") for label in labels]
+    if name.replace(" ", "") in bare:
+        return bare.index(name.replace(" ", ""))
+    raise ValueError(
+        f"there is no observable called {name!r}; expected one of {', '.join(SIMPLE)}, the name "
+        f"of a coordinate ({', '.join(labels[:8])}{', …' if len(labels) > 8 else ''}), or a "
+        "function"
+    )
+
+
+def _checkpoints(steps: int, marks: Sequence[int] | None) -> list[int]:
     if marks is None:
         return _core.log_spaced(steps, 20)
-    return [count("marks", m, 1) for m in marks if m <= steps]
-
-
-def _batch_edges(burn_in: int, steps: int, batches: int) -> list[int]:
-    """Equal batches up to the last state; what does not fill a batch is left out in front."""
-    length = (steps - burn_in) // batches
-    if length == 0:
-        raise ValueError(
-            f"{steps - burn_in} states after the burn-in cannot be cut into {batches} batches"
-        )
-    return [steps - length * k for k in range(batches, -1, -1)]
+    return sorted({count("marks", m, 1) for m in marks if m <= steps})
 
 
 def _start(

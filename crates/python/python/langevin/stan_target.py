@@ -21,10 +21,11 @@ from .target import BaseTarget, Parameter
 class StanTarget(BaseTarget):
     """A Stan model with its data; made by `from_stan`.
 
+    >>> import bridgestan
     >>> import langevin as lv
-    >>> lv.StanTarget("missing.so")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    FileNotFoundError: there is no library ...
+    >>> target = lv.StanTarget(bridgestan.compile_model("normal.stan"), {"N": 2, "x": [1.0, 3.0]})
+    >>> target.score([2.0, 0.0])
+    array([0., 1.])
     """
 
     def __init__(
@@ -60,7 +61,14 @@ class StanTarget(BaseTarget):
         return scores[0] if single else scores
 
     def unconstrain(self, values: ArrayLike) -> Array:
-        """States on the model's own scale, of shape (n,) or (chains, n), to `start=` of `sample`."""
+        """States on the model's own scale, of shape (n,) or (chains, n), to `start=` of `sample`.
+
+        >>> import bridgestan
+        >>> import langevin as lv
+        >>> library = bridgestan.compile_model("normal.stan")
+        >>> lv.from_stan(library, {"N": 2, "x": [1.0, 3.0]}).unconstrain([5.0, 1.0])
+        array([5., 0.])
+        """
         array = np.asarray(values, dtype=np.float64)
         rows = np.ascontiguousarray(np.atleast_2d(array))
         free = self._inner.unconstrain(rows)
@@ -117,9 +125,12 @@ def from_stan(
     Chains run without the interpreter lock: in all threads if the library was built with
     ``make_args=["STAN_THREADS=true"]``, as it says itself, and otherwise in one.
 
+    >>> import bridgestan
     >>> import langevin as lv
-    >>> lv.from_stan("missing.so", {"N": 2, "y": [1.0, 3.0]})  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    FileNotFoundError: there is no library ...
+    >>> library = bridgestan.compile_model("normal.stan", make_args=["STAN_THREADS=true"])
+    >>> target = lv.from_stan(library, {"N": 3, "x": [1.0, 2.0, 4.0]})
+    >>> trace = lv.sample(target, step_size=0.01, steps=1_000, progress=False)
+    >>> trace["sigma"].shape, target.threaded
+    ((4, 1000), True)
     """
     return StanTarget(library, data, seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._arrays import Array, count
+from ._arrays import Array, count, floats
 from .dynamics import Dynamics
 from .metric import Metric, check_divergence
 from .progress import Bar, wanted
@@ -101,6 +102,7 @@ def sample(
     seed, batches = count("seed", seed, 0), count("batches", batches, 2)
     if burn_in >= steps:
         raise ValueError(f"burn_in must be less than steps = {steps}, but is {burn_in}")
+    _check_memory(target.dim, chains, -(-(steps - burn_in) // thin) if keep_draws else 0)
     named = _observables(target, observables)
     if named and batches > steps - burn_in:
         raise ValueError(
@@ -146,6 +148,20 @@ def sample(
     )
 
 
+def _check_memory(dim: int, chains: int, draws: int) -> None:
+    """Refuses what cannot fit: running out of memory would end the process."""
+    needed = 8 * dim * chains * (draws + 10)
+    try:
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        there = 2**62  # not known on this system
+    if needed > there:
+        raise ValueError(
+            f"{chains} chains of {draws} draws take {needed / 1e9:.3g} GB, but this machine has "
+            f"{there / 1e9:.3g} GB; a larger thin or keep_draws=False needs less"
+        )
+
+
 def _float(step_size: Any) -> float:
     try:
         return float(step_size)
@@ -169,7 +185,13 @@ def _observables(target: BaseTarget, given: Observables) -> dict[str, Any]:
                 raise TypeError("functions need names: observables={'name': function}")
             named[own] = value
         else:
-            coordinate = operator.index(value)
+            try:
+                coordinate = operator.index(value)
+            except TypeError as error:
+                raise TypeError(
+                    "an observable must be a name, the number of a coordinate or a function, "
+                    f"but is {value!r}"
+                ) from error
             if not 0 <= coordinate < target.dim:
                 raise ValueError(f"there is no coordinate {coordinate}; dim is {target.dim}")
             named[name or _labels(target)[coordinate]] = coordinate
@@ -196,7 +218,7 @@ def _coordinate(target: BaseTarget, name: str) -> int:
 def _checkpoints(steps: int, marks: Sequence[int] | None) -> list[int]:
     if marks is None:
         return _core.log_spaced(steps, 20)
-    return sorted({count("marks", m, 1) for m in marks if m <= steps})
+    return sorted({m for m in (count("marks", m, 1) for m in marks) if m <= steps})
 
 
 def _start(
@@ -204,7 +226,7 @@ def _start(
 ) -> Array | None:
     if start is None:
         return target._default_start(chains, seed)
-    array = np.asarray(start, dtype=np.float64)
+    array = floats("start", start, np.ndim(start))
     if array.shape not in ((target.dim,), (chains, target.dim)):
         raise ValueError(
             f"start must have shape ({target.dim},) or ({chains}, {target.dim}), "
@@ -241,7 +263,7 @@ def _metric(
         return given
     if callable(given):
         return Metric(given)
-    array = np.ascontiguousarray(given, dtype=np.float64)
+    array = floats("metric", given, np.ndim(given))
     if array.shape == (target.dim,):
         settings["metric"], settings["diagonal"] = "diagonal", array
     elif array.shape == (target.dim, target.dim):

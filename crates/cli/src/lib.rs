@@ -1,4 +1,5 @@
-//! The parts of the program `langevin`, as a library that its tests and examples can use.
+//! The parts of the program `langevin`, as a library that its tests, its examples and the
+//! Python package use.
 
 pub mod commands;
 pub mod compare;
@@ -11,6 +12,7 @@ pub mod output;
 pub mod report;
 pub mod reproduce;
 pub mod run_file;
+pub mod sample;
 pub mod starts;
 pub mod store;
 pub mod terminal;

@@ -1,10 +1,14 @@
 //! The one mapping from the library's errors to Python's.
 
 use std::fmt;
+use std::io;
 
 use langevin::foreign::ForeignError;
+use langevin_cli::execute::ExecuteError;
 use pyo3::PyErr;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{
+    PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError,
+};
 
 /// A Python exception on its way through the library.
 #[derive(Debug)]
@@ -31,5 +35,20 @@ pub fn foreign(error: ForeignError) -> PyErr {
             Err(other) => PyRuntimeError::new_err(other.to_string()),
         },
         other => PyValueError::new_err(other.to_string()),
+    }
+}
+
+/// An error of the program: Ctrl-C, a file or folder that cannot be used, or a refused input.
+pub fn program(error: impl Into<anyhow::Error>) -> PyErr {
+    let error: anyhow::Error = error.into();
+    let message = error.to_string();
+    if let Some(ExecuteError::Interrupted) = error.downcast_ref() {
+        return PyKeyboardInterrupt::new_err(message);
+    }
+    let system = error.chain().find_map(|e| e.downcast_ref::<io::Error>());
+    match system.map(io::Error::kind) {
+        Some(io::ErrorKind::NotFound) => PyFileNotFoundError::new_err(message),
+        Some(_) => PyOSError::new_err(message),
+        None => PyValueError::new_err(message),
     }
 }

@@ -4,14 +4,17 @@
 //! as contiguous arrays of the right type.
 
 mod arrays;
+mod averages;
 mod callback;
 mod compiled;
 mod errors;
 mod model;
+mod program;
 mod run;
 mod skew;
 mod stan;
 mod stat;
+mod stored;
 mod supervise;
 mod theory;
 
@@ -23,6 +26,10 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     m.add_class::<model::Model>()?;
     m.add_class::<run::Recorded>()?;
+    m.add_class::<averages::Averages>()?;
+    m.add_class::<program::RunFile>()?;
+    m.add_class::<program::Compared>()?;
+    m.add_class::<stored::Stored>()?;
     m.add_class::<compiled::Compiled>()?;
     m.add_class::<stan::StanModel>()?;
     m.add_class::<theory::LinearDiffusion>()?;
@@ -34,6 +41,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(run::sample_compiled, m)?)?;
     m.add_function(wrap_pyfunction!(run::sample_stan, m)?)?;
     m.add_function(wrap_pyfunction!(callback::divergence_error, m)?)?;
+    m.add_function(wrap_pyfunction!(averages::ratio, m)?)?;
+    m.add_function(wrap_pyfunction!(program::style, m)?)?;
     skew::register(m)?;
     stat::register(m)
 }

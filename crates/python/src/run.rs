@@ -10,12 +10,14 @@ use langevin::foreign::{ForeignError, ForeignMetric, Worker};
 use langevin::integrator::StepSize;
 use langevin::record::Observable;
 use langevin::skew::{Skew, SkewMatrix};
+use langevin_cli::compare::Marks;
 use numpy::ndarray::{Array1, Array3};
 use numpy::{PyArray1, PyArray3, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arrays::{matrix, vector};
+use crate::averages::{Averages, Span};
 use crate::callback::{Functions, MetricFunctions, observable};
 use crate::compiled::Compiled;
 use crate::errors::{foreign, refused};
@@ -40,7 +42,10 @@ pub struct Settings<'py> {
     draws: Option<(u64, u64, usize)>,
     threads: Option<usize>,
     observables: Vec<(String, Bound<'py, PyAny>)>,
-    marks: Vec<u64>,
+    burn_in: u64,
+    /// Numbers of states after which running averages are kept.
+    checkpoints: Vec<u64>,
+    batches: usize,
     metric: String,
     diagonal: Option<PyReadonlyArray1<'py, f64>>,
     dense: Option<PyReadonlyArray2<'py, f64>>,
@@ -55,21 +60,30 @@ struct Task {
     plan: Plan,
     system: System,
     measure: Measure,
+    /// Where averages begin and end, if there are observables.
+    marks: Option<Marks>,
+    burn_in: u64,
     watcher: Arc<Watcher>,
 }
 
 impl Settings<'_> {
     fn into_task(mut self, dim: usize) -> PyResult<Task> {
         let watcher = Arc::new(Watcher::new(self.progress.take()));
+        let marks = (!self.observables.is_empty()).then(|| {
+            let (burn_in, batches) = (self.burn_in, self.batches);
+            Marks::at(self.steps, burn_in, batches, 0, &self.checkpoints)
+        });
         Ok(Task {
             plan: self.plan(),
             system: self.system()?,
             measure: Measure {
                 observables: self.observables(dim, &watcher)?,
-                marks: self.marks,
+                marks: marks.as_ref().map_or(vec![], |m| m.all.clone()),
                 moments_from: None,
                 draws: self.draws,
             },
+            marks,
+            burn_in: self.burn_in,
             watcher,
         })
     }
@@ -156,6 +170,7 @@ impl Settings<'_> {
 pub struct Recorded {
     outcome: Outcome<Measurement>,
     dim: usize,
+    averages: Option<(Marks, Span)>,
     #[pyo3(get)]
     seconds: f64,
 }
@@ -197,36 +212,10 @@ impl Recorded {
         PyArray3::from_owned_array(py, out)
     }
 
-    /// Weights of the segments between marks, as far as any chain got.
-    fn weights(&self) -> Vec<f64> {
-        let averages = self.outcome.groups.iter();
-        let longest = averages
-            .filter_map(|g| g.record.averages.as_ref())
-            .max_by_key(|a| a.n_closed());
-        longest.map_or(vec![], |a| (0..a.n_closed()).map(|s| a.weight(s)).collect())
-    }
-
-    /// Sums of observables of shape (chain, segment, observable), NaN where a run did not get
-    /// that far.
-    fn sums<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray3<f64>> {
-        let n_segments = self.weights().len();
-        let first = self.outcome.groups.first();
-        let n_observables = first
-            .and_then(|g| g.record.averages.as_ref())
-            .map_or(0, |a| a.observables().len());
-        let n_chains = self.outcome.chains().count();
-        let mut out = Array3::from_elem((n_chains, n_segments, n_observables), f64::NAN);
-        for (i, (_, record, lane)) in self.outcome.chains().enumerate() {
-            let Some(averages) = &record.averages else {
-                continue;
-            };
-            for segment in 0..averages.n_closed() {
-                for observable in 0..n_observables {
-                    out[(i, segment, observable)] = averages.sum(segment, observable, lane);
-                }
-            }
-        }
-        PyArray3::from_owned_array(py, out)
+    /// Averages of the observables, if there are any.
+    fn averages(&self) -> Option<Averages> {
+        let (marks, span) = self.averages.as_ref()?;
+        Some(Averages::of_outcome(marks.clone(), *span, &self.outcome))
     }
 }
 
@@ -254,7 +243,7 @@ pub fn sample_model(py: Python<'_>, model: &Model, settings: Settings<'_>) -> Py
         );
         run.map_err(ForeignError::Input)
     };
-    timed(dim, || aside(py, &task.watcher, work))
+    task.timed(dim, || aside(py, &task.watcher, work))
 }
 
 /// Samples a target or a metric that is made of Python functions.
@@ -300,7 +289,7 @@ pub fn sample_functions(
     let work = |control: Control<'_>| {
         catalog::run_foreign(workers, &task.system, &task.plan, &task.measure, control)
     };
-    timed(dim, || inline(py, watcher, work))
+    task.timed(dim, || inline(py, watcher, work))
 }
 
 /// The target of [`sample_functions`].
@@ -332,7 +321,7 @@ pub fn sample_compiled(
     settings: Settings<'_>,
 ) -> PyResult<Recorded> {
     let target = *target;
-    sample_threads(py, dim, settings, move || Worker {
+    sample_threads(py, dim, settings, true, move || Worker {
         target: Box::new(target),
         metric: None,
     })
@@ -346,38 +335,52 @@ pub fn sample_stan(
     settings: Settings<'_>,
 ) -> PyResult<Recorded> {
     let dim = target.dim();
-    sample_threads(py, dim, settings, || Worker {
+    sample_threads(py, dim, settings, target.threaded(), || Worker {
         target: Box::new(target.worker()),
         metric: None,
     })
 }
 
-/// Foreign functions without Python: as many workers as threads.
+/// Foreign functions without Python: as many workers as threads, or one if the functions cannot
+/// be called from several threads.
 fn sample_threads<'a>(
     py: Python<'_>,
     dim: usize,
     settings: Settings<'_>,
+    threaded: bool,
     worker: impl Fn() -> Worker<'a> + Send + Sync,
 ) -> PyResult<Recorded> {
     let task = settings.into_task(dim)?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = task.plan.threads.unwrap_or(cores);
+    let threads = match threaded {
+        true => task.plan.threads.unwrap_or(cores),
+        false => 1,
+    };
     let work = |control: Control<'_>| {
         let workers = (0..threads).map(|_| worker()).collect();
         catalog::run_foreign(workers, &task.system, &task.plan, &task.measure, control)
     };
-    timed(dim, || aside(py, &task.watcher, work))
+    task.timed(dim, || aside(py, &task.watcher, work))
 }
 
-fn timed(
-    dim: usize,
-    run: impl FnOnce() -> PyResult<Result<Outcome<Measurement>, ForeignError>>,
-) -> PyResult<Recorded> {
-    let start = Instant::now();
-    let outcome = run()?.map_err(foreign)?;
-    Ok(Recorded {
-        outcome,
-        dim,
-        seconds: start.elapsed().as_secs_f64(),
-    })
+impl Task {
+    fn timed(
+        &self,
+        dim: usize,
+        run: impl FnOnce() -> PyResult<Result<Outcome<Measurement>, ForeignError>>,
+    ) -> PyResult<Recorded> {
+        let start = Instant::now();
+        let outcome = run()?.map_err(foreign)?;
+        let span = Span {
+            burn_in: self.burn_in,
+            n_steps: self.plan.n_steps,
+            step_size: self.plan.step_size,
+        };
+        Ok(Recorded {
+            outcome,
+            dim,
+            averages: self.marks.clone().map(|marks| (marks, span)),
+            seconds: start.elapsed().as_secs_f64(),
+        })
+    }
 }

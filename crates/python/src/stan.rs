@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
+use std::sync::{Mutex, MutexGuard};
 
 use langevin::foreign::{Failure, ForeignTarget};
 use libloading::Library;
@@ -26,6 +27,9 @@ type Unconstrain = unsafe extern "C" fn(Pointer, *const f64, *mut f64, Message) 
 type Gradient =
     unsafe extern "C" fn(Pointer, bool, bool, *const f64, *mut f64, *mut f64, Message) -> c_int;
 
+/// Libraries that were built without STAN_THREADS have one tape for automatic differentiation.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
 /// The functions of the library that are used; they stay valid while the library is loaded.
 #[derive(Clone, Copy)]
 struct Functions {
@@ -35,6 +39,7 @@ struct Functions {
     unc_num: UncNum,
     param_names: ParamNames,
     name: Name,
+    info: Name,
     constrain: Constrain,
     unconstrain: Unconstrain,
     gradient: Gradient,
@@ -45,14 +50,16 @@ struct Functions {
 pub struct StanModel {
     model: Pointer,
     dim: usize,
+    /// Whether functions may be called from several threads at the same time.
+    threaded: bool,
     functions: Functions,
     /// Dropped last: everything above points into it.
     _library: Library,
 }
 
-// SAFETY: a BridgeStan model is immutable once constructed, and BridgeStan documents that its
-// functions may be called from several threads when built with STAN_THREADS; `threads=1` is what
-// Python passes for a library that was built without.
+// SAFETY: a BridgeStan model is immutable once constructed, and its functions may be called from
+// several threads when the library was built with STAN_THREADS; calls of a library that was built
+// without pass one lock (`StanModel::turn`).
 unsafe impl Send for StanModel {}
 unsafe impl Sync for StanModel {}
 
@@ -61,6 +68,11 @@ impl Drop for StanModel {
         // SAFETY: constructed by the same library, and never used again.
         unsafe { (self.functions.destruct)(self.model) }
     }
+}
+
+fn lock() -> MutexGuard<'static, ()> {
+    // Nothing is behind the lock that a panic could have left half done.
+    ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 /// Looks up a symbol of the library.
@@ -109,6 +121,7 @@ impl StanModel {
                 unc_num: symbol(&library, "bs_param_unc_num")?,
                 param_names: symbol(&library, "bs_param_names")?,
                 name: symbol(&library, "bs_name")?,
+                info: symbol(&library, "bs_model_info")?,
                 constrain: symbol(&library, "bs_param_constrain")?,
                 unconstrain: symbol(&library, "bs_param_unconstrain")?,
                 gradient: symbol(&library, "bs_log_density_gradient")?,
@@ -118,19 +131,32 @@ impl StanModel {
         let text = CString::new(data)
             .map_err(|_| PyValueError::new_err("the data hold a zero character"))?;
         let mut error = ptr::null_mut();
+        let turn = lock();
         // SAFETY: a C string and a place for a message.
         let model = unsafe { construct(text.as_ptr(), seed, &mut error) };
+        drop(turn);
         if model.is_null() {
             return Err(PyValueError::new_err(message(functions.free, error)));
         }
-        // SAFETY: the model was just constructed.
-        let dim = unsafe { (functions.unc_num)(model) } as usize;
-        Ok(StanModel {
+        let mut made = StanModel {
             model,
-            dim,
+            // SAFETY: the model was just constructed.
+            dim: unsafe { (functions.unc_num)(model) } as usize,
+            threaded: false,
             functions,
             _library: library,
-        })
+        };
+        // SAFETY: a string that lives as long as the model.
+        let info = unsafe { made.text((functions.info)(model)) };
+        made.threaded = info.contains("STAN_THREADS=true");
+        Ok(made)
+    }
+
+    /// Whether the library was built with STAN_THREADS.
+    #[getter]
+    #[pyo3(name = "threaded")]
+    fn py_threaded(&self) -> bool {
+        self.threaded
     }
 
     #[getter]
@@ -168,6 +194,7 @@ impl StanModel {
         let n = thetas.shape()[0];
         let thetas = self.checked(&thetas, self.dim)?;
         let mut out = vec![f64::NAN; n * width];
+        let _turn = self.turn();
         for (theta, out) in thetas
             .chunks_exact(self.dim)
             .zip(out.chunks_exact_mut(width))
@@ -205,6 +232,7 @@ impl StanModel {
         let width = unsafe { (self.functions.param_num)(self.model, false, false) } as usize;
         let values = self.checked(&values, width)?;
         let mut out = vec![0.0; n * self.dim];
+        let _turn = self.turn();
         for (value, out) in values
             .chunks_exact(width)
             .zip(out.chunks_exact_mut(self.dim))
@@ -252,6 +280,16 @@ impl StanModel {
         self.dim
     }
 
+    /// Whether several threads may call the functions at the same time.
+    pub fn threaded(&self) -> bool {
+        self.threaded
+    }
+
+    /// Held while a function of a library without STAN_THREADS runs.
+    fn turn(&self) -> Option<MutexGuard<'static, ()>> {
+        (!self.threaded).then(lock)
+    }
+
     /// This model for one thread.
     pub fn worker(&self) -> StanWorker<'_> {
         StanWorker(self)
@@ -289,6 +327,7 @@ impl StanModel {
     /// The log density of the unconstrained parameters, with its gradient.
     fn call(&self, theta: &[f64], score: &mut [f64]) -> Result<f64, String> {
         let (mut value, mut error) = (f64::NAN, ptr::null_mut());
+        let _turn = self.turn();
         // SAFETY: arrays of `dim` entries, and places for the value and a message.
         let code = unsafe {
             (self.functions.gradient)(

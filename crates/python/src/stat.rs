@@ -84,6 +84,13 @@ fn log_spaced(n_steps: usize, per_decade: usize) -> PyResult<Vec<usize>> {
     stat::running::log_spaced(n_steps, per_decade).map_err(refused)
 }
 
+/// (mean, standard error) of independent values.
+#[pyfunction]
+fn spread(values: Vec<f64>) -> PyResult<(f64, f64)> {
+    let spread = stat::Spread::new(&values).map_err(refused)?;
+    Ok((spread.mean, spread.mean_se))
+}
+
 /// Registers the functions.
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(rhat, m)?)?;
@@ -97,5 +104,6 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(summary, m)?)?;
     m.add_function(wrap_pyfunction!(batch_means, m)?)?;
     m.add_function(wrap_pyfunction!(ksd_curve, m)?)?;
+    m.add_function(wrap_pyfunction!(spread, m)?)?;
     m.add_function(wrap_pyfunction!(log_spaced, m)?)
 }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -202,31 +200,3 @@ def test_bad_targets_are_refused() -> None:
         lv.sample(lv.Target(2, score=lambda t: -t), batch_size=3, **SETTINGS)
     with pytest.raises(ValueError, match="RM needs a metric"):
         lv.sample(lv.Target(2, score=lambda t: -t), "RM", **SETTINGS)
-
-
-def test_a_thousand_chains_cost_little_more_than_the_function() -> None:
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(200, 10))
-
-    def score(theta):
-        return (1 / (1 + np.exp(theta @ x.T))) @ x - theta
-
-    theta = rng.normal(size=(1000, 10))
-    target = lv.Target(10, score=score)
-
-    def seconds(work) -> float:
-        # Of this thread alone: other programs may be busy at any time.
-        begin = time.thread_time()
-        work()
-        return time.thread_time() - begin
-
-    def function() -> float:
-        return seconds(lambda: [score(theta) for _ in range(61)])
-
-    def ours() -> float:
-        settings = dict(step_size=0.01, steps=60, chains=1000, keep_draws=False, progress=False)
-        return seconds(lambda: lv.sample(target, **settings))
-
-    pairs = [(function(), ours()) for _ in range(5)]
-    ratio = min(b for _, b in pairs) / min(a for a, _ in pairs)
-    assert ratio < 1.3, pairs

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+import importlib.util
+import json
 import shutil
 import sys
+import threading
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -74,7 +79,9 @@ def pymc(data: np.ndarray) -> lv.Target:
         sigma = pm.HalfFlat("sigma")
         pm.Normal("x", mu, sigma, observed=data)
         pm.Deterministic("ratio", sigma / mu)
-    return lv.from_pymc(model)
+    target = lv.from_pymc(model)
+    assert target.compiled == (importlib.util.find_spec("numba") is not None)
+    return target
 
 
 @form
@@ -156,6 +163,66 @@ def test_compiled_functions_run_in_all_threads_alike(data: np.ndarray) -> None:
         assert np.array_equal(run(target, steps=600, threads=threads).draws, one)
 
 
+def pymc_model():
+    pm = pytest.importorskip("pymc")
+    pytest.importorskip("numba")
+    with pm.Model() as model:
+        scale = pm.Data("scale", 2.0)
+        w = pm.Normal("w", shape=3)
+        sigma = pm.HalfNormal("sigma", scale)
+        pm.Normal("y", w.sum(), sigma, observed=[0.3, -1.2, 0.4])
+    return model
+
+
+def test_pymc_compiled_or_not_gives_the_same_chains() -> None:
+    model = pymc_model()
+    compiled, plain = lv.from_pymc(model), lv.from_pymc(model, mode="FAST_COMPILE")
+    assert compiled.compiled and not plain.compiled
+    theta = np.random.default_rng(0).normal(size=(5, 4))
+    np.testing.assert_allclose(compiled.log_density(theta), plain.log_density(theta), rtol=1e-12)
+    np.testing.assert_allclose(compiled.score(theta), plain.score(theta), rtol=1e-10)
+    options = dict(step_size=0.02, steps=300, chains=13, progress=False)
+    one = lv.sample(compiled, threads=1, **options)
+    np.testing.assert_allclose(one.draws, lv.sample(plain, **options).draws, atol=1e-9)
+    for threads in (2, 3):
+        assert np.array_equal(lv.sample(compiled, threads=threads, **options).draws, one.draws)
+    # A metric of one's own works with both.
+    metric = lv.RM(lambda t: np.broadcast_to(2.0 * np.eye(4), (len(t), 4, 4)))
+    a, b = (lv.sample(target, metric, **options).draws for target in (compiled, plain))
+    np.testing.assert_allclose(a, b, atol=1e-9)
+
+
+def left_after_holding_the_lock(target: lv.Target, steps: int) -> tuple[float, float]:
+    """Seconds of a run alone, and those left of it once this thread has held the interpreter lock
+    for longer than that."""
+
+    def work() -> None:
+        lv.sample(target, step_size=1e-3, steps=steps, chains=64, thin=steps, progress=False)
+
+    begin = time.perf_counter()
+    work()
+    alone = time.perf_counter() - begin
+    thread = threading.Thread(target=work)
+    thread.start()
+    time.sleep(0.05)  # it has begun
+    # PyDLL keeps the lock while the function runs.
+    ctypes.PyDLL(None).usleep(int(1e6 * (2 * alone + 0.2)))
+    begin = time.perf_counter()
+    thread.join()
+    return alone, time.perf_counter() - begin
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs usleep")
+def test_pymc_runs_without_the_interpreter_lock() -> None:
+    model = pymc_model()
+    alone, left = left_after_holding_the_lock(lv.from_pymc(model), steps=15_000)
+    assert left < 0.5 * alone, (alone, left)
+    # The negative control: PyTensor's function waits for the lock.
+    plain = lv.from_pymc(model, mode="FAST_COMPILE")
+    alone, left = left_after_holding_the_lock(plain, steps=500)
+    assert left > 0.5 * (alone - 0.05), (alone, left)
+
+
 def test_a_compiled_function_that_fails_ends_its_chain() -> None:
     numba = pytest.importorskip("numba")
     number = numba.types.CPointer(numba.types.double)
@@ -173,6 +240,37 @@ def test_a_compiled_function_that_fails_ends_its_chain() -> None:
                           progress=False)  # fmt: skip
     assert 0 < len(trace.divergences) == 20 - len(trace.chains)
     assert np.isfinite(trace.draws).all()
+
+
+def test_stan_data_are_a_dictionary_a_text_or_a_file(data, tmp_path) -> None:
+    target = stan(data)
+    from build_stan import build
+
+    values = {"N": len(data), "x": data.tolist()}
+    path = tmp_path / "data.json"
+    path.write_text(json.dumps(values))
+    theta = [3.0, 0.5]
+    for given in (values, json.dumps(values), path, str(path)):
+        assert lv.from_stan(build(), given).log_density(theta) == target.log_density(theta)
+    with pytest.raises(FileNotFoundError):
+        lv.from_stan(build(), "missing.json")
+
+
+def test_a_stan_library_without_threads_runs_in_one(data, monkeypatch) -> None:
+    threaded = stan(data)
+    monkeypatch.setenv("STAN_WITHOUT_THREADS", "1")
+    alone = stan(data)
+    assert (threaded.threaded, alone.threaded) == (True, False)
+    a, b = (run(target, steps=600, threads=2).draws for target in (threaded, alone))
+    assert np.array_equal(a, b)
+
+
+def test_names_of_stan_parameters() -> None:
+    from langevin.stan_target import _group
+
+    names = ["mu", "b.1", "b.2", "m.1.1", "m.2.1", "m.1.2", "m.2.2", "z.real", "z.imag", "t:1"]
+    groups = {p.name: p.shape for p in _group(names)}
+    assert groups == {"mu": (), "b": (2,), "m": (2, 2), "z.real": (), "z.imag": (), "t:1": ()}
 
 
 def test_stan_errors_are_messages(data: np.ndarray) -> None:

@@ -1,14 +1,11 @@
-"""Traces, comparisons, interruption, documentation."""
+"""Traces, comparisons, interruption."""
 
 from __future__ import annotations
 
-import doctest
-import importlib
-import inspect
-import pkgutil
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,23 +15,55 @@ import langevin as lv
 SETTINGS = dict(step_size=0.05, steps=800, chains=6, burn_in=100, thin=5, progress=False)
 
 
-def test_summary_equals_arviz(native) -> None:
+def check_attributes(data) -> None:
+    for group in ("posterior", "sample_stats"):
+        attributes = data[group].attrs
+        assert attributes["inference_library"] == "langevin"
+        assert attributes["inference_library_version"] == lv.__version__
+        assert (attributes["dynamics"], attributes["seed"]) == ("RM", 0)
+
+
+def test_draws_in_arviz_0(native) -> None:
     arviz = pytest.importorskip("arviz")
+    if not arviz.__version__.startswith("0."):
+        pytest.skip("this is a newer ArviZ")
     trace = lv.sample(native, "RM", **SETTINGS)
     data = trace.to_arviz()
-    attributes = data["posterior"].attrs
-    assert attributes["inference_library"] == "langevin"
-    assert attributes["inference_library_version"] == lv.__version__
-    # Our tails are 5 % and 95 %, as ArviZ's were before version 1; since then they are at 1 − p
-    # and p of this setting.
-    tails = {} if arviz.__version__.startswith("0.") else {"stats.ci_prob": 0.95}
-    with arviz.rc_context(tails):
-        theirs = arviz.summary(data, kind="all", round_to="none")
+    assert isinstance(data, arviz.InferenceData)
+    check_attributes(data)
+    theirs = arviz.summary(data, kind="all", round_to="none")
     for name, row in trace.summary().items():
-        for ours, column in (("mean", "mean"), ("sd", "sd"), ("ess_bulk", "ess_bulk"),
-                             ("ess_tail", "ess_tail"), ("r_hat", "r_hat"),
-                             ("mcse_mean", "mcse_mean")):  # fmt: skip
-            np.testing.assert_allclose(row[ours], float(theirs.loc[name, column]), rtol=1e-9)
+        for column in ("mean", "sd", "ess_bulk", "ess_tail", "r_hat", "mcse_mean"):
+            np.testing.assert_allclose(row[column], float(theirs.loc[name, column]), rtol=1e-9)
+
+
+def test_draws_in_arviz_1(native, monkeypatch) -> None:
+    arviz_base = pytest.importorskip("arviz_base")
+    xarray = pytest.importorskip("xarray")
+    # ArviZ 1 is made of arviz_base and others; where it is not installed, its part answers.
+    one = SimpleNamespace(__version__="1.0.0", from_dict=arviz_base.from_dict)
+    if sys.modules.get("arviz", one).__version__.startswith("0."):
+        monkeypatch.setitem(sys.modules, "arviz", one)
+    trace = lv.sample(native, "RM", **SETTINGS)
+    tree = trace.to_arviz()
+    assert isinstance(tree, xarray.DataTree)
+    check_attributes(tree)
+    np.testing.assert_array_equal(tree["posterior"]["mu"], trace["mu"])
+    assert not tree["sample_stats"]["diverging"].any()
+
+
+def test_labels_of_dimensions_reach_arviz() -> None:
+    pytest.importorskip("arviz")
+    pm = pytest.importorskip("pymc")
+    with pm.Model(coords={"feature": ["age", "income"], "row": range(2)}) as model:
+        pm.Normal("w", dims=("row", "feature"))
+        pm.Normal("a", shape=2)
+    target = lv.from_pymc(model, mode="FAST_COMPILE")
+    trace = lv.sample(target, step_size=0.05, steps=50, progress=False)
+    assert trace.names[:2] == ("w[0, age]", "w[0, income]")
+    array = trace.to_arviz()["posterior"]["w"]
+    assert array.dims == ("chain", "draw", "row", "feature")
+    np.testing.assert_array_equal(array.sel(feature="income"), trace["w"][..., 1])
 
 
 def test_draws_are_thinned_states(native) -> None:
@@ -114,7 +143,7 @@ targets = [lv.LogisticRegression(x, x[:, 0] > 0), lv.Target(5, score=lambda t: -
 for target in targets:
     threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     begin = time.perf_counter()
-    trace = lv.sample(target, step_size=1e-4, steps=10**9, chains=16, thin=100, progress=False)
+    trace = lv.sample(target, step_size=1e-4, steps=10**8, chains=16, thin=100, progress=False)
     assert trace.interrupted and trace.draws.shape[1] > 10, trace
     assert np.isfinite(trace.draws).all()
     assert time.perf_counter() - begin < 3.0
@@ -176,6 +205,13 @@ def test_own_progress_bar_says_rate_divergences_and_time(capsys, monkeypatch) ->
         ({"step_size": "x"}, TypeError, "step_size must be a number"),
         ({"steps": 2.5}, TypeError, "steps must be a whole number"),
         ({"chains": 0}, ValueError, "chains must be at least 1"),
+        ({"chains": 2**45}, ValueError, "GB, but this machine has"),
+        ({"steps": 2**45}, ValueError, "GB, but this machine has"),
+        ({"seed": 2**64}, ValueError, "seed must be less than"),
+        ({"start": "here"}, TypeError, "start must be an array of real numbers"),
+        ({"dynamics": lv.RM(object())}, TypeError, "metric must be an array of real numbers"),
+        ({"observables": {"a": 0.5}}, TypeError, "observable must be a name"),
+        ({"observables": ["sum"], "marks": "ab"}, TypeError, "marks must be a whole number"),
         ({"burn_in": 800}, ValueError, "burn_in must be less than steps"),
         ({"batch_size": 41}, ValueError, "minibatch of 41 rows"),
         ({"start": [1.0]}, ValueError, "start must have shape"),
@@ -202,8 +238,12 @@ def test_bad_data_are_refused() -> None:
         lv.LogisticRegression([[1.0], [2.0]], [0, 1, 1])
     with pytest.raises(ValueError, match="NaN"):
         lv.NormalParameters([1.0, 2.0, np.nan])
-    with pytest.raises(TypeError, match="array of numbers"):
+    with pytest.raises(TypeError, match="array of real numbers"):
         lv.NormalParameters(["a", "b"])
+    with pytest.raises(TypeError, match="complex"):
+        lv.NormalParameters([1.0, 2.0 + 1j, 3.0])
+    with pytest.raises(TypeError, match="beta must be a number"):
+        lv.LD(beta="warm")
     with pytest.raises(TypeError, match="target must be"):
         lv.sample(3, **SETTINGS)
     with pytest.raises(ValueError, match="not skew-symmetric"):
@@ -232,25 +272,3 @@ def test_a_missing_extra_names_the_command(monkeypatch, native) -> None:
         lv.sample(native, "RM", **SETTINGS).to_arviz()
     with pytest.raises(ImportError, match=r"pip install 'langevin\[jax\]'"):
         lv.from_jax(lambda t: -0.5 * t @ t, 2)
-
-
-def test_documentation_runs() -> None:
-    modules = [m.name for m in pkgutil.iter_modules(lv.__path__, "langevin.")]
-    attempted = 0
-    for name in ["langevin", *modules]:
-        if name.endswith("_core"):
-            continue
-        result = doctest.testmod(importlib.import_module(name))
-        assert result.failed == 0, name
-        attempted += result.attempted
-    assert attempted > 100
-
-
-def test_every_public_name_has_an_example() -> None:
-    missing = []
-    names = [(n, getattr(lv, n)) for n in lv.__all__ if n not in ("__version__", "theory")]
-    names += [(f"theory.{n}", getattr(lv.theory, n)) for n in lv.theory.__all__]
-    for name, value in names:
-        if ">>>" not in (inspect.getdoc(value) or ""):
-            missing.append(name)
-    assert not missing

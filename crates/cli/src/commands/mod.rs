@@ -6,7 +6,7 @@ mod ksd;
 mod list;
 mod reproduce;
 mod sample;
-mod summary;
+pub(crate) mod summary;
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -231,6 +231,8 @@ impl Global {
             threads: self.n_threads(),
             quiet: self.shows_nothing(),
             cancel: &CANCEL,
+            progress: None,
+            divergences: None,
         }
     }
 }

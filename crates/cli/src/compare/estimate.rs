@@ -21,22 +21,35 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// The marks of a run. What does not fill a batch is left out at the start, where a chain is
-    /// furthest from stationarity.
+    /// The marks of a run.
     pub fn new(run: &Run) -> Self {
         let Measure {
             n_batches,
-            batch_steps,
             origin,
             ref checkpoints,
             ..
         } = run.measure;
+        Self::at(run.n_steps, run.burn_in, n_batches, origin, checkpoints)
+    }
+
+    /// The marks of chains of `n_steps` states, for `n_batches` batches after burn-in and running
+    /// averages over the first `checkpoints` states from `origin` on.
+    ///
+    /// What does not fill a batch is left out at the start, where a chain is furthest from
+    /// stationarity.
+    pub fn at(
+        n_steps: u64,
+        burn_in: u64,
+        n_batches: usize,
+        origin: u64,
+        checkpoints: &[u64],
+    ) -> Self {
         let n = n_batches as u64;
-        let batches = (0..=n).map(|i| run.n_steps - (n - i) * batch_steps);
+        let batch_steps = (n_steps - burn_in) / n;
+        let batches: Vec<u64> = (0..=n).map(|i| n_steps - (n - i) * batch_steps).collect();
         let checkpoints: Vec<u64> = checkpoints.iter().map(|k| origin + k).collect();
-        let batches: Vec<u64> = batches.collect();
         let mut all: Vec<u64> = batches.iter().chain(&checkpoints).copied().collect();
-        all.extend([origin, run.burn_in]);
+        all.extend([origin, burn_in]);
         all.sort_unstable();
         all.dedup();
         all.retain(|mark| *mark > 0);
@@ -54,7 +67,14 @@ impl Marks {
     }
 
     /// Average of an observable of a chain over the states from mark `from` to mark `to`.
-    fn average(&self, chain: &Chain, observable: usize, from: u64, to: u64, h: StepSize) -> f64 {
+    pub fn average(
+        &self,
+        chain: &Chain,
+        observable: usize,
+        from: u64,
+        to: u64,
+        h: StepSize,
+    ) -> f64 {
         let sums = &chain.values[observable * self.all.len()..(observable + 1) * self.all.len()];
         let total: f64 = sums[self.position(from)..self.position(to)].iter().sum();
         total / weight(h, from, to)
@@ -72,6 +92,14 @@ impl Marks {
         recorded.healthy().map(mean).collect()
     }
 
+    /// Averages over the batches.
+    pub fn batch_averages(&self, chain: &Chain, observable: usize, h: StepSize) -> Vec<f64> {
+        let edges = self.batches.windows(2);
+        edges
+            .map(|edge| self.average(chain, observable, edge[0], edge[1], h))
+            .collect()
+    }
+
     /// Batch-means estimates of the asymptotic variance, (chain, estimate) for each chain that did
     /// not diverge: variance of the batch averages × time of a batch.
     pub fn batch_variances(
@@ -82,10 +110,7 @@ impl Marks {
     ) -> Vec<(u64, f64)> {
         let h = StepSize::Constant(step_size);
         let estimate = |chain: &Chain| {
-            let edges = self.batches.windows(2);
-            let batches: Vec<f64> = edges
-                .map(|edge| self.average(chain, observable, edge[0], edge[1], h))
-                .collect();
+            let batches = self.batch_averages(chain, observable, h);
             let time = step_size * (self.batches[1] - self.batches[0]) as f64;
             (chain.number, variance_of_batches(&batches, time))
         };
@@ -94,10 +119,13 @@ impl Marks {
 
     /// Running averages at the checkpoints, `[chain][checkpoint]`, of chains that did not diverge.
     pub fn running(&self, recorded: &Recorded, observable: usize, h: StepSize) -> Vec<Vec<f64>> {
-        let weights: Vec<f64> = self
-            .checkpoints
-            .iter()
-            .map(|end| weight(h, self.origin, *end))
+        let starts = std::iter::once(&self.origin).chain(&self.checkpoints);
+        let weights: Vec<f64> = starts
+            .zip(&self.checkpoints)
+            .scan(0.0, |total, (from, to)| {
+                *total += weight(h, *from, *to);
+                Some(*total)
+            })
             .collect();
         let first = self.position(self.origin);
         let curve = |chain: &Chain| {

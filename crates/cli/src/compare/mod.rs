@@ -6,6 +6,7 @@
 
 mod estimate;
 pub mod json;
+mod save;
 pub mod view;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use crate::execute::{Chain, ExecuteError, Recorded, Recording, Settings, Task, e
 use crate::run_file::{Arm, Run, Truth};
 
 pub use estimate::{Marks, Point, mean_of, ratio};
+pub use save::{ROOM, save};
 
 /// Checkpoints of discrepancies in a factor of ten.
 const KSD_PER_DECADE: usize = 10;
@@ -51,6 +53,8 @@ pub struct ArmResult {
     pub paths: Option<Paths>,
     /// Seconds of one thread per step of one chain.
     pub seconds_per_step: f64,
+    /// The sums at marks that averages and variances were made of.
+    pub averages: Recorded,
 }
 
 /// The numbers of one observable under one dynamics.
@@ -211,7 +215,7 @@ impl Comparison {
             let observables = observables(run, arm, &averages, &truth, first)?;
             arms.push(ArmResult {
                 arm: arm.clone(),
-                divergences: divergences(&averages),
+                divergences: averages.divergences(),
                 observables,
                 ksd_chains: ksd.as_ref().map_or(vec![], |(_, recorded)| {
                     let values = |chain: &Chain| (chain.number, chain.values.clone());
@@ -220,6 +224,7 @@ impl Comparison {
                 ksd: ksd.map(|(task, recorded)| ksd_points(&task, &recorded)),
                 paths: paths.map(|(task, recorded)| path_states(run, &task, recorded)),
                 seconds_per_step: averages.seconds_per_step(),
+                averages,
             });
         }
         Ok(Comparison {
@@ -234,13 +239,6 @@ impl Comparison {
         let n = self.run.n_chains;
         self.arms.iter().any(|arm| arm.divergences.len() == n)
     }
-}
-
-fn divergences(recorded: &Recorded) -> Vec<(u64, u64)> {
-    let diverged = recorded.chains.iter();
-    diverged
-        .filter_map(|chain| Some((chain.number, chain.diverged?)))
-        .collect()
 }
 
 /// The truth of every observable: exact, typed, or the mean of the reference run.

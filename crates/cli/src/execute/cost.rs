@@ -13,7 +13,7 @@ const STEP: f64 = 8.0;
 /// Nanoseconds per number of the data that a gradient looks at.
 const NUMBER: f64 = 0.5;
 /// Nanoseconds per product of two features of a row in the metric of logistic regression.
-const PRODUCT: f64 = 0.1;
+const PRODUCT: f64 = 0.05;
 /// Nanoseconds per pair of points and coordinate of a discrepancy.
 const PAIR: f64 = 0.6;
 

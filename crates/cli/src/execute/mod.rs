@@ -11,7 +11,7 @@ mod task;
 mod unit;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use langevin::chain::Control;
 use thiserror::Error;
@@ -51,6 +51,19 @@ pub struct Settings<'a> {
     pub quiet: bool,
     /// Set to stop soon; also set by the first unit that fails.
     pub cancel: &'a AtomicBool,
+    /// Called with the work done since the last call, in steps of one chain. All calls together
+    /// add up to the [work](total_work) of the tasks, units that were finished before included.
+    pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
+    /// Counts the chains that have diverged so far.
+    pub divergences: Option<&'a AtomicU64>,
+}
+
+/// How much work some tasks are, in steps of one chain.
+pub fn total_work(tasks: &[Task]) -> u64 {
+    let work = |(number, task): (usize, &Task)| -> u64 {
+        task.units(number).map(|unit| task.work(&unit)).sum()
+    };
+    tasks.iter().enumerate().map(work).sum()
 }
 
 /// Runs all tasks, or reads their units where they are finished already.
@@ -72,6 +85,10 @@ pub fn execute(tasks: &[Task], settings: Settings<'_>) -> Result<Vec<Recorded>, 
     let nanoseconds = missing
         .iter()
         .map(|i| tasks[units[*i].task].nanoseconds(&units[*i]));
+    if let Some(progress) = settings.progress {
+        let left = missing.iter().map(|i| tasks[units[*i].task].work(&units[*i]));
+        progress(total_work(tasks) - left.sum::<u64>());
+    }
     let pool = Pool {
         tasks,
         units: &units,
@@ -147,11 +164,16 @@ impl Pool<'_> {
         let unit = &self.units[i];
         let task = &self.tasks[unit.task];
         let cost = task.step_nanoseconds();
-        let progress = |steps| self.progress.add(steps, cost);
+        let progress = |steps| {
+            self.progress.add(steps, cost);
+            if let Some(progress) = self.settings.progress {
+                progress(steps);
+            }
+        };
         let control = Control {
             cancel: Some(self.settings.cancel),
             progress: Some(&progress),
-            ..Control::default()
+            divergences: self.settings.divergences,
         };
         let Some(result) = unit::run_unit(task, unit, control)? else {
             return Ok(false);

@@ -54,6 +54,12 @@ impl Recorded {
         self.chains.iter().filter(|chain| chain.diverged.is_none())
     }
 
+    /// The chains that diverged, and their first bad states.
+    pub fn divergences(&self) -> Vec<(u64, u64)> {
+        let diverged = |chain: &Chain| Some((chain.number, chain.diverged?));
+        self.chains.iter().filter_map(diverged).collect()
+    }
+
     /// Number of chains that diverged.
     pub fn n_diverged(&self) -> usize {
         self.chains.len() - self.healthy().count()

@@ -19,7 +19,7 @@ const UNIT_SECONDS: f64 = 5.0;
 /// Largest number of chains in a unit; all numbers of chains are multiples of [`LANES`].
 const UNIT_CHAINS: u64 = 64;
 /// Number of chains that the widest processors run side by side.
-const LANES: u64 = 8;
+const LANES: u64 = 16;
 
 /// What is kept of every chain.
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ impl Task {
         let fitting = (UNIT_SECONDS * 1e9 / chain) as u64 / LANES * LANES;
         match self.recording {
             // The pairs of points cost more than the steps, and chains are few.
-            Recording::Ksd { .. } => LANES,
+            Recording::Ksd { .. } => LANES / 2,
             _ => fitting.clamp(LANES, UNIT_CHAINS),
         }
     }
@@ -102,6 +102,11 @@ impl Task {
             first: group * size,
             n: size.min(n_chains - group * size) as usize,
         })
+    }
+
+    /// How much work a unit is, in steps of one chain.
+    pub fn work(&self, unit: &Unit) -> u64 {
+        (self.n_steps + self.pair_work()) * unit.n as u64
     }
 
     /// What a unit will cost.

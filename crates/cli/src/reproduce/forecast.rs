@@ -12,7 +12,7 @@ use crate::execute::{Recording, Task};
 use crate::units::UnitCache;
 
 /// Chains of a trial: as many as the widest processors run side by side.
-const CHAINS: usize = 8;
+const CHAINS: usize = 16;
 /// A trial goes on until it has taken this long.
 const ENOUGH: Duration = Duration::from_millis(4);
 /// Longest trial in steps.
@@ -27,7 +27,7 @@ pub fn seconds(tasks: &[Task], cache: &UnitCache) -> langevin::Result<f64> {
     for (number, task) in tasks.iter().enumerate() {
         let missing = |unit: &crate::execute::Unit| !cache.path(&task.key(unit)).exists();
         // Fewer chains than lanes take about as long as all lanes.
-        let lanes = |unit: crate::execute::Unit| unit.n.next_multiple_of(CHAINS);
+        let lanes = |unit: crate::execute::Unit| unit.n.next_multiple_of(CHAINS / 2);
         let chains: usize = task.units(number).filter(missing).map(lanes).sum();
         if chains == 0 {
             continue;

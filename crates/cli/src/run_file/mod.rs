@@ -138,6 +138,25 @@ impl Run {
         Ok(run)
     }
 
+    /// The dynamics with this name, or a refusal that says which names there are.
+    pub fn arm(&self, name: &str) -> Result<&Arm> {
+        let found = self.arms.iter().find(|arm| arm.name == name);
+        found.ok_or_else(|| RunFileError {
+            file: self.source.path().into(),
+            line: None,
+            message: format!(
+                "there are no dynamics {name:?}; expected one of {}",
+                self.arm_names()
+            ),
+        })
+    }
+
+    /// The names of all dynamics, for messages.
+    pub fn arm_names(&self) -> String {
+        let names: Vec<&str> = self.arms.iter().map(|arm| arm.name.as_str()).collect();
+        names.join(", ")
+    }
+
     /// The plan of an arm for chains `first..first + n`.
     pub fn plan(&self, arm: &Arm, n_steps: u64, first: u64, n: usize) -> Plan {
         Plan {

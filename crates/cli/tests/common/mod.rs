@@ -1,4 +1,4 @@
-//! Draws of a known formula, which `tests/python/check_store.py` knows, too.
+//! Draws of a known formula.
 
 use langevin_cli::store::{Dim, Draws, Layout, Param, Stat};
 

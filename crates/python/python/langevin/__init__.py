@@ -25,6 +25,7 @@ from .dynamics import LD, RM, Dynamics, GiIrr, Irr, RMIrr
 from .jax_target import JaxMetric, JaxTarget, from_jax
 from .metric import Metric
 from .models import Ica, LinearGaussian, LogisticRegression, NormalParameters
+from .program import open_store, run
 from .pymc_target import PymcTarget, from_pymc
 from .sampling import decreasing, sample
 from .skew import Skew, kronecker_skew, random_skew, sign_skew
@@ -78,8 +79,10 @@ __all__ = [
     "ksd_curve",
     "mcse_mean",
     "mcse_sd",
+    "open_store",
     "random_skew",
     "rhat",
+    "run",
     "sample",
     "sign_skew",
     "theory",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -11,9 +13,11 @@ Array = NDArray[np.float64]
 def floats(name: str, value: ArrayLike, ndim: int) -> Array:
     """The value as a C-ordered array of float64 with `ndim` axes; a copy only where needed."""
     try:
+        if np.iscomplexobj(value):
+            raise TypeError("it holds complex ones")
         array = np.ascontiguousarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be an array of numbers: {error}") from error
+        raise TypeError(f"{name} must be an array of real numbers: {error}") from error
     if np.ndim(value) != ndim:
         raise ValueError(f"{name} must have {ndim} axes, but its shape is {np.shape(value)}")
     return array
@@ -37,4 +41,14 @@ def count(name: str, value: int, smallest: int) -> int:
         raise TypeError(f"{name} must be a whole number, but is {value!r}")
     if value < smallest:
         raise ValueError(f"{name} must be at least {smallest}, but is {value}")
+    if value >= 2**64:
+        raise ValueError(f"{name} must be less than 2**64, but is {value}")
     return int(value)
+
+
+def number(name: str, value: Any) -> float:
+    """A real number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be a number, but is {value!r}") from error

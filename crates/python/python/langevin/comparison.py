@@ -8,30 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from . import _core
 from ._extras import require
 from .dynamics import Dynamics
 from .sampling import Observables, sample
 from .target import BaseTarget
-from .trace import Spread, Trace
-
-#: Colour, line style and marker of each dynamics, the same in every figure.
-STYLES = {
-    "LD": ("#0072b2", (0, (8.0, 2.4)), "o"),
-    "RM": ("#e69f00", (0, (4.0, 2.2)), "s"),
-    "Irr": ("#009e73", (0, (1.2, 1.6)), "^"),
-    "RMIrr": ("#cc79a7", (0, (5.5, 1.8, 1.2, 1.8)), "D"),
-    "GiIrr": ("#d55e00", "-", "x"),
-}
-OTHER_COLOURS = ("#56b4e9", "#332288", "#882255", "#999933")
-
+from .trace import Spread, Trace, spread
 
 @dataclass(frozen=True)
 class Row:
     """One dynamics and one observable.
 
     `variance` is the asymptotic variance per unit of time, `gain` that of the first dynamics over
-    it (with one standard error), and `cost` the squared error of the average after one second of
-    computing, bias aside: the asymptotic variance times seconds per unit of time.
+    it (chains of one number share their random numbers, and its error allows for that), and
+    `cost` the squared error of the average after one second of computing, bias aside: the
+    asymptotic variance times seconds per unit of time.
     """
 
     dynamics: str
@@ -58,6 +49,10 @@ class Comparison:
 
     traces: dict[str, Trace]
     observables: tuple[str, ...]
+    #: Of `run`: everything that the program writes to results.json, else None.
+    results: dict[str, Any] | None = None
+    #: Of `run`: everything that the program writes to timing.json, else None.
+    timing: dict[str, Any] | None = None
 
     def __getitem__(self, name: str) -> Trace:
         return self.traces[name]
@@ -73,21 +68,22 @@ class Comparison:
         """
         rows = []
         for observable in self.observables:
-            first: Spread | None = None
+            first: list[tuple[int, float]] | None = None
             for name, trace in self.traces.items():
-                variance = trace.asymptotic_variance(observable)
-                first = first if first is not None else variance
-                gain = first.mean / variance.mean
-                error = np.hypot(first.se / first.mean, variance.se / variance.mean)
-                done = trace.steps * max(1, len(trace.chains))
-                seconds = trace.seconds / (done * trace.step_size)
+                averages, index = trace._recorded(observable)
+                variances = averages.variances(index)
+                first = variances if first is None else first
+                variance = spread([v for _, v in variances])
+                gain = _core.ratio(first, variances) or (float("nan"), float("nan"))
+                done = trace.steps * (len(trace.chains) + len(trace.divergences))
+                seconds = trace.seconds / (max(1, done) * trace.step_size)
                 rows.append(
                     Row(
                         dynamics=name,
                         observable=observable,
                         mean=trace.mean(observable),
                         variance=variance,
-                        gain=Spread(gain, gain * float(error)),
+                        gain=Spread(*gain),
                         cost=variance.mean * seconds,
                         divergences=len(trace.divergences),
                     )
@@ -124,7 +120,8 @@ class Comparison:
         >>> import langevin as lv
         >>> comparison = lv.compare(lv.LinearGaussian([[1.0, 2.0]]), ["LD", "RM"], step_size=0.05,
         ...                         steps=1_000, observables=["sum"], progress=False)
-        >>> figure = comparison.plot()  # doctest: +SKIP
+        >>> len(comparison.plot().axes)
+        2
         """
         pyplot = require("matplotlib.pyplot", "plot")
         n = len(self.observables)
@@ -163,10 +160,9 @@ def _plot_variances(axis: Any, rows: list[Row]) -> None:
 
 
 def style(name: str) -> tuple[str, Any, str]:
-    """Colour, line style and marker of a dynamics, the same in every figure."""
-    if name in STYLES:
-        return STYLES[name]
-    return OTHER_COLOURS[sum(name.encode()) % len(OTHER_COLOURS)], "-", "o"
+    """Colour, line style and marker of a dynamics, those of the program's figures."""
+    colour, dash, marker = _core.style(name)
+    return colour, "-" if dash is None else (0, tuple(dash)), marker
 
 
 def compare(

@@ -7,7 +7,7 @@ from typing import Any, Literal, Union
 
 from numpy.typing import ArrayLike
 
-from ._arrays import Array
+from ._arrays import Array, number
 from .metric import Metric
 from .skew import Skew
 
@@ -49,7 +49,7 @@ class Dynamics:
         self.metric = metric
         self.skew = None if skew is None else Skew.of(skew)
         self.field: Field = field
-        self.beta = float(beta)
+        self.beta = number("beta", beta)
 
     def __repr__(self) -> str:
         metric = self.metric if isinstance(self.metric, (str, type(None))) else "..."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._arrays import Array, count
+from ._arrays import Array, count, floats
 from .dynamics import Dynamics
 from .metric import Metric, check_divergence
 from .progress import Bar, wanted
@@ -19,9 +20,12 @@ from .target import BaseTarget
 from .trace import Trace
 
 Observables = Union[
-    Sequence[Union[str, int]],
+    Sequence[Union[str, int, Callable[[Array], Any]]],
     Mapping[str, Union[str, int, Callable[[Array], Any]]],
 ]
+
+#: Observables of the whole state.
+SIMPLE = ("sum", "sum_of_squares", "square_of_sum")
 
 
 @dataclass(frozen=True)
@@ -71,9 +75,9 @@ def sample(
     state of shape (dim,) or one for each chain, (chains, dim).
 
     `observables` are averaged over every state, kept or not: "sum", "sum_of_squares",
-    "square_of_sum", the number of a coordinate, or, in a dictionary, functions from states of
-    shape (n, dim) to values of shape (n,). Their running averages are known at `marks` (by
-    default 20 per decade) and, after the burn-in, for `batches` batches.
+    "square_of_sum", the name or number of a coordinate, or functions from states of shape
+    (n, dim) to values of shape (n,); a dictionary gives them other names. Their running averages
+    are known at `marks` (by default 20 per decade) and, after the burn-in, for `batches` batches.
 
     The result depends on the seed and the chain's number alone, not on `threads`. Ctrl-C returns
     what is finished. Chains that leave the finite numbers are reported and left out.
@@ -98,9 +102,12 @@ def sample(
     seed, batches = count("seed", seed, 0), count("batches", batches, 2)
     if burn_in >= steps:
         raise ValueError(f"burn_in must be less than steps = {steps}, but is {burn_in}")
+    _check_memory(target.dim, chains, -(-(steps - burn_in) // thin) if keep_draws else 0)
     named = _observables(target, observables)
-    edges = _batch_edges(burn_in, steps, batches) if named else []
-    all_marks = sorted({*_marks(steps, marks), *edges} - {0}) if named else []
+    if named and batches > steps - burn_in:
+        raise ValueError(
+            f"{steps - burn_in} states after the burn-in cannot be cut into {batches} batches"
+        )
     settings: _core.Settings = {
         "steps": steps,
         "step_size": step_size.a if isinstance(step_size, StepSchedule) else _float(step_size),
@@ -115,7 +122,9 @@ def sample(
         "draws": (burn_in, thin, 2**62) if keep_draws else None,
         "threads": None if threads is None else count("threads", threads, 1),
         "observables": list(named.items()),
-        "marks": all_marks,
+        "burn_in": burn_in,
+        "checkpoints": _checkpoints(steps, marks) if named else [],
+        "batches": batches,
         "metric": "identity",
         "diagonal": None,
         "dense": None,
@@ -134,11 +143,23 @@ def sample(
         target=target,
         dynamics=chosen,
         settings=settings,
-        burn_in=burn_in,
         thin=thin,
-        batch_edges=edges,
         metric_error=error,
     )
+
+
+def _check_memory(dim: int, chains: int, draws: int) -> None:
+    """Refuses what cannot fit: running out of memory would end the process."""
+    needed = 8 * dim * chains * (draws + 10)
+    try:
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        there = 2**62  # not known on this system
+    if needed > there:
+        raise ValueError(
+            f"{chains} chains of {draws} draws take {needed / 1e9:.3g} GB, but this machine has "
+            f"{there / 1e9:.3g} GB; a larger thin or keep_draws=False needs less"
+        )
 
 
 def _float(step_size: Any) -> float:
@@ -157,38 +178,47 @@ def _observables(target: BaseTarget, given: Observables) -> dict[str, Any]:
     named: dict[str, Any] = {}
     for name, value in pairs:
         if isinstance(value, str):
-            if value not in ("sum", "sum_of_squares", "square_of_sum"):
-                raise ValueError(
-                    f"there is no observable called {value!r}; expected sum, sum_of_squares, "
-                    "square_of_sum, the number of a coordinate, or a function"
-                )
-            named[name or value] = value
+            named[name or value] = value if value in SIMPLE else _coordinate(target, value)
         elif callable(value):
-            if name is None:
+            own = str(name or getattr(value, "__name__", "<lambda>"))
+            if own == "<lambda>":
                 raise TypeError("functions need names: observables={'name': function}")
-            named[name] = value
+            named[own] = value
         else:
-            coordinate = operator.index(value)
+            try:
+                coordinate = operator.index(value)
+            except TypeError as error:
+                raise TypeError(
+                    "an observable must be a name, the number of a coordinate or a function, "
+                    f"but is {value!r}"
+                ) from error
             if not 0 <= coordinate < target.dim:
                 raise ValueError(f"there is no coordinate {coordinate}; dim is {target.dim}")
-            named[name or f"theta[{coordinate}]"] = coordinate
+            named[name or _labels(target)[coordinate]] = coordinate
     return named
 
 
-def _marks(steps: int, marks: Sequence[int] | None) -> list[int]:
+def _labels(target: BaseTarget) -> list[str]:
+    return [label for parameter in target.parameters for label in parameter.labels()]
+
+
+def _coordinate(target: BaseTarget, name: str) -> int:
+    """The number of the coordinate with this label; blanks do not matter."""
+    labels = _labels(target)
+    bare = [label.replace(" ", "") for label in labels]
+    if name.replace(" ", "") in bare:
+        return bare.index(name.replace(" ", ""))
+    raise ValueError(
+        f"there is no observable called {name!r}; expected one of {', '.join(SIMPLE)}, the name "
+        f"of a coordinate ({', '.join(labels[:8])}{', …' if len(labels) > 8 else ''}), or a "
+        "function"
+    )
+
+
+def _checkpoints(steps: int, marks: Sequence[int] | None) -> list[int]:
     if marks is None:
         return _core.log_spaced(steps, 20)
-    return [count("marks", m, 1) for m in marks if m <= steps]
-
-
-def _batch_edges(burn_in: int, steps: int, batches: int) -> list[int]:
-    """Equal batches up to the last state; what does not fill a batch is left out in front."""
-    length = (steps - burn_in) // batches
-    if length == 0:
-        raise ValueError(
-            f"{steps - burn_in} states after the burn-in cannot be cut into {batches} batches"
-        )
-    return [steps - length * k for k in range(batches, -1, -1)]
+    return sorted({m for m in (count("marks", m, 1) for m in marks) if m <= steps})
 
 
 def _start(
@@ -196,7 +226,7 @@ def _start(
 ) -> Array | None:
     if start is None:
         return target._default_start(chains, seed)
-    array = np.asarray(start, dtype=np.float64)
+    array = floats("start", start, np.ndim(start))
     if array.shape not in ((target.dim,), (chains, target.dim)):
         raise ValueError(
             f"start must have shape ({target.dim},) or ({chains}, {target.dim}), "
@@ -233,7 +263,7 @@ def _metric(
         return given
     if callable(given):
         return Metric(given)
-    array = np.ascontiguousarray(given, dtype=np.float64)
+    array = floats("metric", given, np.ndim(given))
     if array.shape == (target.dim,):
         settings["metric"], settings["diagonal"] = "diagonal", array
     elif array.shape == (target.dim, target.dim):

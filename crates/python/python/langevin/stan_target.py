@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from . import _core
 from ._arrays import Array, count, states
+from ._extras import require
 from .metric import Metric
 from .target import BaseTarget, Parameter
 
@@ -20,9 +21,11 @@ from .target import BaseTarget, Parameter
 class StanTarget(BaseTarget):
     """A Stan model with its data; made by `from_stan`.
 
+    >>> import bridgestan
     >>> import langevin as lv
-    >>> issubclass(lv.StanTarget, object)
-    True
+    >>> target = lv.StanTarget(bridgestan.compile_model("normal.stan"), {"N": 2, "x": [1.0, 3.0]})
+    >>> target.score([2.0, 0.0])
+    array([0., 1.])
     """
 
     def __init__(
@@ -34,9 +37,14 @@ class StanTarget(BaseTarget):
                 f"there is no library {path}; build one with "
                 "bridgestan.compile_model('model.stan') (pip install 'langevin[stan]')"
             )
+        if path.endswith(".stan"):
+            bridgestan = require("bridgestan", "stan")
+            path = str(bridgestan.compile_model(path, make_args=["STAN_THREADS=true"]))
         self._inner = _core.StanModel(path, _json(data), count("seed", seed, 0))
         self.name = self._inner.name
         self.dim = self._inner.dim
+        #: Whether chains run in several threads: whether it was built with STAN_THREADS=true.
+        self.threaded = self._inner.threaded
         self.parameters = (Parameter("theta", (self.dim,)),)
         self._names = _group(self._inner.parameter_names)
 
@@ -53,7 +61,14 @@ class StanTarget(BaseTarget):
         return scores[0] if single else scores
 
     def unconstrain(self, values: ArrayLike) -> Array:
-        """States on the model's own scale, of shape (n,) or (chains, n), to `start=` of `sample`."""
+        """States on the model's own scale, of shape (n,) or (chains, n), to `start=` of `sample`.
+
+        >>> import bridgestan
+        >>> import langevin as lv
+        >>> library = bridgestan.compile_model("normal.stan")
+        >>> lv.from_stan(library, {"N": 2, "x": [1.0, 3.0]}).unconstrain([5.0, 1.0])
+        array([5., 0.])
+        """
         array = np.asarray(values, dtype=np.float64)
         rows = np.ascontiguousarray(np.atleast_2d(array))
         free = self._inner.unconstrain(rows)
@@ -74,24 +89,25 @@ class StanTarget(BaseTarget):
 
 
 def _json(data: Any) -> str:
-    """Data as Stan reads them: JSON, or the name of a file with it."""
+    """Data as Stan reads them: JSON, from a dictionary, a text or a file."""
     if data is None:
         return ""
     if isinstance(data, Mapping):
-
-        def plain(value: Any) -> Any:
-            return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
-
-        return json.dumps({key: plain(value) for key, value in data.items()})
-    return str(os.fspath(data))
+        return json.dumps(dict(data), default=lambda value: np.asarray(value).tolist())
+    text = str(os.fspath(data))
+    if not text.strip() or text.lstrip().startswith("{"):
+        return text
+    with open(text, encoding="utf-8") as file:
+        return file.read()
 
 
 def _group(names: list[str]) -> tuple[Parameter, ...]:
     """`beta.1, beta.2` to a parameter `beta` of shape (2,); Stan runs through arrays column by
-    column."""
+    column. Parts of tuples and complex numbers (`z.real`) keep their names."""
     shapes: dict[str, tuple[int, ...]] = {}
     for full in names:
-        name, *index = re.split(r"[.:]", full)
+        name = re.sub(r"(\.\d+)+$", "", full)
+        index = full[len(name) :].split(".")[1:]
         shapes[name] = tuple(int(i) for i in index)
     return tuple(Parameter(name, shape, column_major=True) for name, shape in shapes.items())
 
@@ -99,16 +115,22 @@ def _group(names: list[str]) -> tuple[Parameter, ...]:
 def from_stan(
     library: str | os.PathLike[str], data: Any = None, *, seed: int = 0
 ) -> StanTarget:
-    """A target from a Stan model that BridgeStan compiled to a shared library.
+    """A target from a Stan model that BridgeStan (version 2) compiled to a shared library.
 
-    `data` is a dictionary, JSON, or the name of a JSON file. Chains move on Stan's unconstrained
-    scale, in all threads if the library was built with ``STAN_THREADS=true`` (pass ``threads=1``
-    to `sample` otherwise); draws come back on the model's own scale with their own names.
+    `library` is what ``bridgestan.compile_model`` returned, unchanged, or a .stan file, which is
+    then compiled by it. `data` is a dictionary, JSON, or the name of a JSON file. Chains move on
+    Stan's unconstrained scale; draws come back on the model's own scale with their own names,
+    without transformed parameters and generated quantities.
 
+    Chains run without the interpreter lock: in all threads if the library was built with
+    ``make_args=["STAN_THREADS=true"]``, as it says itself, and otherwise in one.
+
+    >>> import bridgestan
     >>> import langevin as lv
-    >>> import bridgestan  # doctest: +SKIP
-    >>> library = bridgestan.compile_model("model.stan", make_args=["STAN_THREADS=true"])  # doctest: +SKIP
-    >>> trace = lv.sample(lv.from_stan(library, {"N": 2, "y": [1.0, 3.0]}), step_size=0.01,
-    ...                   steps=1_000)  # doctest: +SKIP
+    >>> library = bridgestan.compile_model("normal.stan", make_args=["STAN_THREADS=true"])
+    >>> target = lv.from_stan(library, {"N": 3, "x": [1.0, 2.0, 4.0]})
+    >>> trace = lv.sample(target, step_size=0.01, steps=1_000, progress=False)
+    >>> trace["sigma"].shape, target.threaded
+    ((4, 1000), True)
     """
     return StanTarget(library, data, seed)

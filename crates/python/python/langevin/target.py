@@ -31,6 +31,10 @@ class Parameter:
     name: str
     shape: tuple[int, ...] = ()
     column_major: bool = False
+    #: Names of its dimensions, or none: then they are `name_dim_0`, `name_dim_1`, ….
+    dims: tuple[str, ...] = ()
+    #: Labels along each of `dims`; None stands for 0, 1, ….
+    coords: tuple[tuple[str, ...] | None, ...] = ()
 
     @property
     def size(self) -> int:
@@ -64,12 +68,19 @@ class Parameter:
         >>> import langevin as lv
         >>> lv.Parameter("w", (2,)).labels()
         ['w[0]', 'w[1]']
+        >>> lv.Parameter("w", (2,), dims=("feature",), coords=(("age", "income"),)).labels()
+        ['w[age]', 'w[income]']
         """
         if not self.shape:
             return [self.name]
         order = "F" if self.column_major else "C"
         index = np.stack(np.unravel_index(np.arange(self.size), self.shape, order=order), axis=1)  # type: ignore[call-overload]
-        return [f"{self.name}[{', '.join(map(str, row))}]" for row in index]
+        coords = self.coords or (None,) * len(self.shape)
+
+        def label(row: Any) -> str:
+            return ", ".join(str(i) if c is None else c[i] for i, c in zip(row, coords))
+
+        return [f"{self.name}[{label(row)}]" for row in index]
 
 
 def parameters_of(value: ParametersArgument, dim: int) -> tuple[Parameter, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._arrays import Array
 from ._extras import require
-from .dynamics import Dynamics
+from .dynamics import DEFAULT_BETA, Dynamics
 from .target import BaseTarget, Parameter
 
 COLUMNS = ("mean", "sd", "q5", "q95", "mcse_mean", "mcse_sd", "ess_bulk", "ess_tail", "r_hat")
@@ -109,15 +111,18 @@ class Trace:
     metric_error: float | None
     dynamics: Dynamics
     steps: int
+    #: The step size (its `a` if it decreases); NaN where a store does not say.
     step_size: float
     burn_in: int
     thin: int
-    seed: int
+    #: The seed; None where a store does not say.
+    seed: int | None
     observables: tuple[str, ...]
-    _marks: list[int] = field(repr=False)
-    _batch_edges: list[int] = field(repr=False)
-    _weights: Array = field(repr=False)
-    _sums: Array = field(repr=False)
+    #: Numbers for each draw, of shape (chain, draw), by name.
+    sample_stats: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
+    #: What else is known about the run, for stores and ArviZ.
+    attributes: dict[str, Any] = field(default_factory=dict, repr=False)
+    _averages: _core.Averages | None = field(default=None, repr=False)
 
     @staticmethod
     def _of(
@@ -126,9 +131,7 @@ class Trace:
         target: BaseTarget,
         dynamics: Dynamics,
         settings: _core.Settings,
-        burn_in: int,
         thin: int,
-        batch_edges: list[int],
         metric_error: float | None,
     ) -> Trace:
         divergences = tuple(Divergence(c, s) for c, s in recorded.divergences)
@@ -144,9 +147,12 @@ class Trace:
                 f"the run was interrupted; {int(kept.sum())} chains with {n} draws each are kept",
                 stacklevel=3,
             )
-        _warn_of(divergences, settings["chains"])
+        warn_of(divergences, settings["chains"], stacklevel=5)
         unconstrained = draws[kept]
         constrained, parameters = target._constrained(unconstrained)
+        burn_in = settings["burn_in"]
+        states = burn_in + thin * np.arange(draws.shape[1], dtype=np.int64)
+        shape = unconstrained.shape[:2]
         return Trace(
             draws=constrained,
             unconstrained=unconstrained,
@@ -163,10 +169,64 @@ class Trace:
             thin=thin,
             seed=settings["seed"],
             observables=tuple(name for name, _ in settings["observables"]),
-            _marks=settings["marks"],
-            _batch_edges=batch_edges,
-            _weights=np.asarray(recorded.weights()),
-            _sums=recorded.sums()[healthy],
+            sample_stats={
+                "diverging": np.zeros(shape, dtype=bool),
+                "step": np.broadcast_to(states, shape).copy(),
+            },
+            attributes={"model": target.name},
+            _averages=recorded.averages(),
+        )
+
+    @staticmethod
+    def _of_stored(
+        stored: _core.Stored,
+        divergences: list[tuple[int, int]] | None = None,
+        seconds: float | None = None,
+    ) -> Trace:
+        """The chains of a store whose draws are all finite."""
+        values = stored.values()
+        attributes: dict[str, Any] = json.loads(stored.attributes)
+        burn_in, thin = int(attributes.get("burn_in", 0)), int(attributes.get("thin", 1))
+        finite = np.all(np.isfinite(values), axis=2)
+        healthy = np.all(finite, axis=1)
+        if divergences is None:
+            # Where nobody has written down the step, the first bad draw has to do.
+            bad = np.flatnonzero(~healthy)
+            steps = {int(c): burn_in + thin * int(np.argmin(finite[c])) for c in bad}
+            known = zip(attributes.get("diverged_chains", ()), attributes.get("diverged_at", ()))
+            divergences = sorted((steps | dict(known)).items())
+        parameters = tuple(
+            Parameter(
+                name,
+                tuple(length for _, length, _ in dims),
+                dims=tuple(dim for dim, _, _ in dims),
+                coords=tuple(None if c is None else tuple(c) for _, _, c in dims),
+            )
+            for name, dims in stored.parameters
+        )
+        marks = stored.diverging()
+        stats = {} if marks is None else {"diverging": marks}
+        settings = _settings(attributes)
+        step_size = settings.get("step_size", float("nan"))
+        seed = attributes.get("seed")
+        return Trace(
+            draws=values[healthy],
+            unconstrained=values[healthy],
+            chains=np.flatnonzero(healthy),
+            parameters=parameters,
+            divergences=tuple(Divergence(c, s) for c, s in divergences),
+            interrupted=False,
+            seconds=attributes.get("sampling_time", float("nan")) if seconds is None else seconds,
+            metric_error=None,
+            dynamics=_dynamics(attributes, settings),
+            steps=int(attributes.get("steps", burn_in + thin * values.shape[1])),
+            step_size=step_size["a"] if isinstance(step_size, dict) else float(step_size),
+            burn_in=burn_in,
+            thin=thin,
+            seed=None if seed is None else int(seed),
+            observables=(),
+            sample_stats={n: a[healthy] for n, a in (stats | dict(stored.stats())).items()},
+            attributes=attributes,
         )
 
     def __repr__(self) -> str:
@@ -200,6 +260,18 @@ class Trace:
         """
         return [p.name for p in self.parameters]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """One label for each coordinate of `draws`.
+
+        >>> import langevin as lv
+        >>> trace = lv.sample(lv.LinearGaussian([[1.0, 2.0]]), step_size=0.1, steps=50,
+        ...                   progress=False)
+        >>> trace.names
+        ('theta[0]', 'theta[1]')
+        """
+        return tuple(label for p in self.parameters for label in p.labels())
+
     def summary(self) -> Summary:
         """The usual table: one row for each coordinate.
 
@@ -209,7 +281,6 @@ class Trace:
         >>> sorted(trace.summary()["mu"])[:3]
         ['ess_bulk', 'ess_tail', 'mcse_mean']
         """
-        labels = [label for p in self.parameters for label in p.labels()]
         if self.draws.size == 0:
             raise ValueError("there are no draws to summarise")
         return Summary(
@@ -217,7 +288,7 @@ class Trace:
                 label: dict(
                     zip(COLUMNS, _core.summary(np.ascontiguousarray(self.draws[..., i])))
                 )
-                for i, label in enumerate(labels)
+                for i, label in enumerate(self.names)
             }
         )
 
@@ -232,9 +303,8 @@ class Trace:
         >>> int(steps[-1]), averages.shape == (4, len(steps))
         (100, True)
         """
-        sums = np.cumsum(self._sums[:, :, self._index(observable)], axis=1)
-        marks = np.asarray(self._marks[: sums.shape[1]], dtype=np.int64)
-        return marks, sums / np.cumsum(self._weights)
+        averages, index = self._recorded(observable)
+        return averages.running(index)
 
     def batch_averages(self, observable: str) -> Array:
         """Averages of an observable over consecutive batches after the burn-in, of shape (chain,
@@ -246,16 +316,8 @@ class Trace:
         >>> trace.batch_averages("sum").shape
         (4, 5)
         """
-        index = self._index(observable)
-        if self._sums.shape[1] < len(self._marks):
-            return np.empty((0, len(self._batch_edges) - 1))
-        zero = np.zeros((len(self._sums), 1))
-        sums = np.concatenate([zero, np.cumsum(self._sums[:, :, index], axis=1)], axis=1)
-        weights = np.concatenate([[0.0], np.cumsum(self._weights)])
-        at = [0 if edge == 0 else self._marks.index(edge) + 1 for edge in self._batch_edges]
-        averages = np.diff(sums[:, at], axis=1) / np.diff(weights[at])
-        whole: Array = averages[np.isfinite(averages).all(axis=1)]
-        return whole
+        averages, index = self._recorded(observable)
+        return averages.batches(index)
 
     def mean(self, observable: str) -> float:
         """The average of an observable over all healthy chains after the burn-in.
@@ -266,12 +328,12 @@ class Trace:
         >>> 1.0 < trace.mean("mu") < 3.0
         True
         """
-        averages = self.batch_averages(observable)
-        return float(averages.mean()) if averages.size else float("nan")
+        averages, index = self._recorded(observable)
+        return spread(averages.means(index)).mean
 
     def asymptotic_variance(self, observable: str) -> Spread:
         """The batch-means estimate of lim T·Var of the time average, in units of time, with its
-        standard error over chains.
+        standard error over chains; NaN for step sizes that decrease.
 
         >>> import langevin as lv
         >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 3.0, 2.5]), "RM", step_size=0.1,
@@ -279,13 +341,41 @@ class Trace:
         >>> trace.asymptotic_variance("mu").mean > 0
         True
         """
-        averages = self.batch_averages(observable)
-        length = np.diff(self._batch_edges)[0]
-        values = self.step_size * length * averages.var(axis=1, ddof=1)
-        if len(values) == 0:
-            return Spread(float("nan"), float("nan"))
-        se = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else float("nan")
-        return Spread(float(values.mean()), float(se))
+        averages, index = self._recorded(observable)
+        return spread([variance for _, variance in averages.variances(index)])
+
+    def save(self, path: str | os.PathLike[str], *, replace: bool = False) -> None:
+        """Writes the draws as a store that `open_store`, xarray, ArviZ and the program's
+        ``langevin diagnose`` open. Chains that diverged are in it as NaN.
+
+        >>> import tempfile
+        >>> import langevin as lv
+        >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1, steps=50,
+        ...                   progress=False)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     trace.save(f"{folder}/draws.zarr")
+        ...     again = lv.open_store(f"{folder}/draws.zarr")
+        >>> bool((again.draws == trace.draws).all())
+        True
+        """
+        diverged = [d.chain for d in self.divergences]
+        place = np.searchsorted(np.sort([*self.chains, *diverged]), self.chains)
+        shape = (len(self.chains) + len(diverged), self.draws.shape[1])
+        draws = np.full((*shape, self.draws.shape[2]), np.nan)
+        draws[place] = np.concatenate([_row_major(self, p) for p in self.parameters], axis=2)
+        diverging = np.ones(shape, dtype=bool)
+        diverging[place] = self.sample_stats.get("diverging", False)
+        stats: list[tuple[str, NDArray[Any]]] = []
+        for name, values in self.sample_stats.items():
+            if name != "diverging":
+                real = np.issubdtype(values.dtype, np.floating)
+                full = np.full(shape, np.nan if real else -1, float if real else np.int64)
+                full[place] = values
+                stats.append((name, full))
+        layout = [(p.name, _dims(p)) for p in self.parameters]
+        attributes = json.dumps(self._attributes())
+        stored = _core.Stored(layout, draws, diverging, stats, attributes)
+        stored.write(os.fspath(path), replace)
 
     def to_arviz(self) -> Any:
         """A DataTree with ArviZ ≥ 1, an InferenceData with older ones.
@@ -293,44 +383,127 @@ class Trace:
         >>> import langevin as lv
         >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1, steps=50,
         ...                   progress=False)
-        >>> idata = trace.to_arviz()  # doctest: +SKIP
+        >>> trace.to_arviz()["posterior"]["mu"].shape
+        (4, 50)
         """
         arviz = require("arviz", "arviz")
         posterior = {name: self[name] for name in self.keys()}
-        chains, draws = self.draws.shape[:2]
-        first = np.arange(draws) * self.thin + self.burn_in
-        stats = {
-            "step": np.broadcast_to(first, (chains, draws)).copy(),
-            "diverging": np.zeros((chains, draws), dtype=bool),
+        stats = dict(self.sample_stats)
+        dims = {p.name: list(p.dims) for p in self.parameters if p.dims}
+        coords = {
+            dim: list(labels)
+            for p in self.parameters
+            for dim, labels in zip(p.dims, p.coords)
+            if labels is not None
         }
-        attributes = {
+        attributes = self._attributes() | {
             "inference_library": "langevin",
             "inference_library_version": _core.__version__,
-            "sampling_time": self.seconds,
-            "dynamics": self.dynamics.name,
-            "step_size": self.step_size,
-            "seed": self.seed,
-            "diverged_chains": len(self.divergences),
         }
+        options = {"dims": dims, "coords": coords}
         # ArviZ 1 still answers for InferenceData, with a warning: only the version tells.
         if int(arviz.__version__.split(".")[0]) < 1:
-            data = arviz.from_dict(posterior=posterior, sample_stats=stats)
+            data = arviz.from_dict(posterior=posterior, sample_stats=stats, **options)
             for group in (data.posterior, data.sample_stats):
                 group.attrs.update(attributes)
             return data
-        tree = arviz.from_dict({"posterior": posterior, "sample_stats": stats})
+        tree = arviz.from_dict({"posterior": posterior, "sample_stats": stats}, **options)
         for name in ("posterior", "sample_stats"):
             tree[name].attrs.update(attributes)
         return tree
 
-    def _index(self, observable: str) -> int:
-        try:
-            return self.observables.index(observable)
-        except ValueError:
+    def _attributes(self) -> dict[str, Any]:
+        """What stores and ArviZ are told about the run: numbers and texts only."""
+        known: dict[str, Any] = {
+            "dynamics": self.dynamics.name,
+            "settings": json.dumps(self._settings()),
+            "steps": self.steps,
+            "burn_in": self.burn_in,
+            "thin": self.thin,
+        }
+        if self.seed is not None:
+            known["seed"] = self.seed
+        if np.isfinite(self.seconds):
+            known["sampling_time"] = self.seconds
+        if self.divergences:
+            known["diverged_chains"] = [d.chain for d in self.divergences]
+            known["diverged_at"] = [d.step for d in self.divergences]
+        return known | {name: _plain(value) for name, value in self.attributes.items()}
+
+    def _settings(self) -> dict[str, Any]:
+        """The choices of the dynamics, spelt as the program does."""
+        dynamics, dim = self.dynamics, self.unconstrained.shape[2]
+        metric = dynamics.metric if isinstance(dynamics.metric, str) else None
+        skew = None
+        if dynamics.skew is not None and dynamics.field != "none":
+            skew = dynamics.skew.matrix(dim).tolist()
+        return {
+            "name": dynamics.name,
+            "metric": metric,
+            "field": dynamics.field,
+            "skew": skew,
+            "beta": dynamics.beta,
+            "step_size": self.step_size if np.isfinite(self.step_size) else None,
+        }
+
+    def _recorded(self, observable: str) -> tuple[_core.Averages, int]:
+        if observable not in self.observables or self._averages is None:
             names = ", ".join(self.observables) or "none"
-            raise KeyError(
-                f"the observable {observable!r} was not recorded; recorded: {names}"
-            ) from None
+            raise KeyError(f"the observable {observable!r} was not recorded; recorded: {names}")
+        return self._averages, self.observables.index(observable)
+
+
+def spread(values: list[float]) -> Spread:
+    """Mean over chains with its standard error, NaN where there are too few."""
+    if not values:
+        return Spread(float("nan"), float("nan"))
+    if len(values) == 1:
+        return Spread(values[0], float("nan"))
+    return Spread(*_core.spread(values))
+
+
+def _row_major(trace: Trace, parameter: Parameter) -> Array:
+    """Draws of a parameter, of shape (chain, draw, its size)."""
+    return trace[parameter.name].reshape(*trace.draws.shape[:2], parameter.size)
+
+
+def _dims(parameter: Parameter) -> list[tuple[str, int, list[str] | None]]:
+    names = parameter.dims or [f"{parameter.name}_dim_{i}" for i in range(len(parameter.shape))]
+    coords = parameter.coords or [None] * len(parameter.shape)
+    return [
+        (name, length, None if labels is None else list(labels))
+        for name, length, labels in zip(names, parameter.shape, coords)
+    ]
+
+
+def _plain(value: Any) -> Any:
+    """Numbers, texts and lists of them as they are, anything else as JSON."""
+
+    def plain(item: Any) -> bool:
+        return isinstance(item, (str, int, float)) and not isinstance(item, bool)
+
+    if plain(value) or (isinstance(value, list) and all(map(plain, value))):
+        return value
+    return json.dumps(value)
+
+
+def _settings(attributes: dict[str, Any]) -> dict[str, Any]:
+    """The choices of the dynamics, where a store has them."""
+    try:
+        found = json.loads(attributes["settings"])
+    except (KeyError, TypeError, ValueError):
+        return {}
+    return {k: v for k, v in found.items() if v is not None} if isinstance(found, dict) else {}
+
+
+def _dynamics(attributes: dict[str, Any], settings: dict[str, Any]) -> Dynamics:
+    return Dynamics(
+        str(attributes.get("dynamics", "unknown")),
+        metric=settings.get("metric"),
+        skew=settings.get("skew"),
+        field=settings.get("field", "none"),
+        beta=settings.get("beta", DEFAULT_BETA),
+    )
 
 
 def _best_length(lengths: NDArray[np.int64]) -> int:
@@ -341,12 +514,13 @@ def _best_length(lengths: NDArray[np.int64]) -> int:
     return int(ordered[np.argmax(ordered * np.arange(1, len(ordered) + 1))])
 
 
-def _warn_of(divergences: tuple[Divergence, ...], chains: int) -> None:
+def warn_of(divergences: tuple[Divergence, ...], chains: int, stacklevel: int) -> None:
+    """Says that chains diverged."""
     if divergences:
         first = min(divergences, key=lambda d: d.step)
         warnings.warn(
             f"{len(divergences)} of {chains} chains diverged (the first, chain {first.chain}, at "
             f"step {first.step}) and are left out; a smaller step_size may help",
             DivergenceWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )

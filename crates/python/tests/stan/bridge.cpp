@@ -5,6 +5,7 @@
 
 #include MODEL
 
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <sstream>
@@ -67,6 +68,11 @@ void bs_model_destruct(bs_model *m) { delete m; }
 void bs_free_error_msg(char *message) { free(message); }
 
 const char *bs_name(const bs_model *m) { return m->name.c_str(); }
+
+// Tests say by a variable whether the library claims to have been built for threads.
+const char *bs_model_info(const bs_model *) {
+  return getenv("STAN_WITHOUT_THREADS") ? "STAN_THREADS=false" : "STAN_THREADS=true";
+}
 
 const char *bs_param_names(const bs_model *m, bool, bool) { return m->names.c_str(); }
 

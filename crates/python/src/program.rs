@@ -1,0 +1,172 @@
+//! Run files, run as the program runs them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use langevin_cli::compare::{self, Comparison, Marks};
+use langevin_cli::execute::{Settings, total_work};
+use langevin_cli::figure::{Marker, system_style};
+use langevin_cli::output::Folder;
+use langevin_cli::run_file::Run;
+use langevin_cli::sample;
+use pyo3::prelude::*;
+
+use crate::averages::{Averages, Span};
+use crate::errors::program;
+use crate::stored::Stored;
+use crate::supervise::{Watcher, aside};
+
+/// A run file that has passed every check.
+#[pyclass(frozen, module = "langevin._core")]
+pub struct RunFile {
+    run: Arc<Run>,
+}
+
+/// How to run it: output folder, number of threads, and what is called with progress.
+type How = (Option<PathBuf>, Option<usize>, Option<Py<PyAny>>);
+
+#[pymethods]
+impl RunFile {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf, seed: Option<u64>) -> PyResult<Self> {
+        let run = py.detach(|| Run::load(&path, seed)).map_err(program)?;
+        Ok(RunFile { run: Arc::new(run) })
+    }
+
+    /// Names of the dynamics.
+    #[getter]
+    fn dynamics(&self) -> Vec<String> {
+        self.run.arms.iter().map(|arm| arm.name.clone()).collect()
+    }
+
+    /// How much `sample` (with a name) or `compare` (without) will do, in steps of one chain.
+    fn work(&self, dynamics: Option<&str>) -> PyResult<u64> {
+        let tasks = match dynamics {
+            Some(name) => vec![sample::task(
+                &self.run,
+                self.run.arm(name).map_err(program)?,
+            )],
+            None => compare::tasks(&self.run),
+        };
+        Ok(total_work(&tasks))
+    }
+
+    /// Draws of one dynamics: (draws, (chain, first bad state) of each divergence, seconds).
+    #[allow(clippy::type_complexity)]
+    fn sample(
+        &self,
+        py: Python<'_>,
+        dynamics: &str,
+        how: How,
+    ) -> PyResult<(Stored, Vec<(u64, u64)>, f64)> {
+        let run = &self.run;
+        let arm = run.arm(dynamics).map_err(program)?;
+        let keep = how.0.is_some();
+        let sampled = execute(py, how, sample::room(run), |folder, settings| {
+            let sampled = sample::sample(run, arm, settings)?;
+            if keep {
+                sample::save(run, arm, &sampled.draws, folder)?;
+            }
+            Ok(sampled)
+        })?;
+        let draws = sampled.draws;
+        Ok((Stored { draws }, sampled.divergences, sampled.seconds))
+    }
+
+    /// All dynamics side by side.
+    fn compare(&self, py: Python<'_>, how: How) -> PyResult<Compared> {
+        let began = Instant::now();
+        let keep = how.0.is_some();
+        execute(py, how, compare::ROOM, |folder, settings| {
+            let mut comparisons = compare::compare(std::slice::from_ref(&self.run), settings)?;
+            // One run was given, so there is one comparison.
+            let comparison = comparisons.remove(0);
+            if keep {
+                compare::save(&comparison, folder, began, settings.cache.total_time())?;
+            }
+            Ok(Compared { comparison })
+        })
+    }
+}
+
+/// Runs the work with an output folder, in a temporary one if nothing is to be kept.
+fn execute<T: Send>(
+    py: Python<'_>,
+    (out, threads, progress): How,
+    room: u64,
+    work: impl FnOnce(&Folder, Settings<'_>) -> anyhow::Result<T> + Send,
+) -> PyResult<T> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = threads.unwrap_or(cores);
+    let watcher = Watcher::new(progress);
+    let done = aside(py, &watcher, |control| {
+        let temporary = tempfile::tempdir()?;
+        let path = out.unwrap_or_else(|| temporary.path().to_path_buf());
+        let folder = Folder::prepare(path, room)?;
+        let cache = folder.units(false)?;
+        let settings = Settings {
+            cache: &cache,
+            threads,
+            quiet: true,
+            cancel: &watcher.cancel,
+            progress: control.progress,
+            divergences: control.divergences,
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build()?.install(|| work(&folder, settings))
+    });
+    done?.map_err(program)
+}
+
+/// The numbers of a comparison. Dynamics go by their number.
+#[pyclass(frozen, module = "langevin._core")]
+pub struct Compared {
+    comparison: Comparison,
+}
+
+#[pymethods]
+impl Compared {
+    /// Everything but times, as JSON: the program's `results.json`.
+    fn results(&self) -> String {
+        compare::json::results(&self.comparison).to_string()
+    }
+
+    /// Times, as JSON: the program's `timing.json`.
+    fn timing(&self) -> String {
+        compare::json::timing(&self.comparison).to_string()
+    }
+
+    /// Averages of the observables under one dynamics.
+    fn averages(&self, dynamics: usize) -> Averages {
+        let arm = &self.comparison.arms[dynamics];
+        let run = &self.comparison.run;
+        let span = Span {
+            burn_in: run.burn_in,
+            n_steps: run.n_steps,
+            step_size: arm.arm.step_size,
+        };
+        Averages::new(Marks::new(run), span, arm.averages.clone())
+    }
+
+    /// Time of one thread that the steps of one dynamics took.
+    fn seconds(&self, dynamics: usize) -> f64 {
+        self.comparison.arms[dynamics].averages.seconds
+    }
+}
+
+/// Colour, dash lengths (none for a solid line) and matplotlib's marker of a dynamics, as in the
+/// program's figures.
+#[pyfunction]
+pub fn style(name: &str) -> (String, Option<Vec<f64>>, &'static str) {
+    let style = system_style(name);
+    let marker = match style.marker {
+        Marker::Circle => "o",
+        Marker::Square => "s",
+        Marker::Triangle => "^",
+        Marker::Diamond => "D",
+        Marker::Cross => "x",
+    };
+    let dash = style.dash.pattern().map(<[f64]>::to_vec);
+    (style.colour.to_string(), dash, marker)
+}

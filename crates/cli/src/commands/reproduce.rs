@@ -22,7 +22,8 @@ const WORTH_SAYING: f64 = 2.0;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  langevin reproduce\n  langevin reproduce normal figure12\n  \
-                  langevin reproduce --scale paper --out out/paper\n\n\
+                  langevin reproduce --scale paper --out out/paper\n  \
+                  langevin reproduce ica --scale paper --chains 32\n\n\
                   The output folder gets tables/*.csv, figures/*.svg and *.png, results.json, \
                   timing.json, report.html, the same as report.md, and the run files and data that were used."
 )]
@@ -35,6 +36,10 @@ pub(super) struct Arguments {
     /// numbers of chains and steps).
     #[arg(long, value_enum, default_value_t = Scale::Quick)]
     scale: Scale,
+    /// At most so many chains in any run: less time, larger errors. A later start with more takes
+    /// over the chains that are finished.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    chains: Option<u32>,
 }
 
 pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done> {
@@ -48,6 +53,7 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
     let request = Request {
         paper,
         scale,
+        most_chains: arguments.chains.map(|n| n as usize),
         seed: global.seed,
         folder: &folder,
     };

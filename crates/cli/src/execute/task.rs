@@ -167,7 +167,7 @@ mod tests {
     fn task(name: &str, dynamics: usize) -> Task {
         let folder = tempfile::tempdir().unwrap();
         let folder = crate::output::Folder::prepare(folder.path(), 0).unwrap();
-        let experiment = embedded::experiment(name, Scale::Paper).unwrap();
+        let experiment = embedded::experiment(name, Scale::Paper, None).unwrap();
         let path = embedded::put(&folder, &[experiment]).unwrap();
         let run = Arc::new(Run::load(&path[0], None).unwrap());
         Task {

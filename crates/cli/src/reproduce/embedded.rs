@@ -88,29 +88,42 @@ pub struct Experiment {
     pub changes: Vec<(String, String, String)>,
 }
 
-/// A run file of the paper at a scale; its comments are lost where it is changed.
-pub fn experiment(name: &str, scale: Scale) -> anyhow::Result<Experiment> {
+/// A run file of the paper at a scale, with at most so many chains; its comments are lost where it
+/// is changed.
+pub fn experiment(
+    name: &str,
+    scale: Scale,
+    most_chains: Option<usize>,
+) -> anyhow::Result<Experiment> {
     let found = EXPERIMENTS.iter().find(|(known, _)| *known == name);
     let (name, text) = found.with_context(|| format!("there is no experiment {name:?}"))?;
-    let all = scale.changes()?;
-    let Some(Value::Table(changes)) = all.get(*name) else {
-        return Ok(Experiment {
-            name,
-            text: (*text).into(),
-            changes: vec![],
-        });
-    };
     let mut table: Table = text
         .parse()
         .with_context(|| format!("experiments/{name}.toml"))?;
     let mut said = vec![];
-    merge(&mut table, changes, "", &mut said);
+    if let Some(Value::Table(changes)) = scale.changes()?.get(*name) {
+        merge(&mut table, changes, "", &mut said);
+    }
+    if let Some(most) = most_chains
+        && let Some(Value::Table(run)) = table.get_mut("run")
+        && let Some(chains) = run.get("chains").and_then(Value::as_integer)
+        && chains > most as i64
+    {
+        run.insert("chains".into(), Value::Integer(most as i64));
+        // What the scale had changed already is said once, with the last value.
+        let old = said.iter().position(|(field, ..)| field == "chains");
+        let paper = old.map_or(chains.to_string(), |at| said.remove(at).1);
+        said.push(("chains".into(), paper, most.to_string()));
+    }
+    let text = match said.is_empty() {
+        true => (*text).into(),
+        false => {
+            format!("# experiments/{name}.toml, not at the paper's own scale throughout.\n{table}")
+        }
+    };
     Ok(Experiment {
         name,
-        text: format!(
-            "# experiments/{name}.toml with the changes of experiments/{}.toml.\n{table}",
-            scale.name()
-        ),
+        text,
         changes: said,
     })
 }
@@ -194,7 +207,7 @@ mod tests {
             let names = EXPERIMENTS.map(|(name, _)| name);
             let all: Vec<_> = names
                 .iter()
-                .map(|n| experiment(n, scale).unwrap())
+                .map(|n| experiment(n, scale, None).unwrap())
                 .collect();
             for path in put(&folder, &all).unwrap() {
                 if let Err(error) = Run::load(&path, None) {

@@ -33,6 +33,8 @@ pub struct Request<'a> {
     pub paper: Paper,
     /// How much work goes into them.
     pub scale: Scale,
+    /// Most chains of any run.
+    pub most_chains: Option<usize>,
     /// In place of the seeds of all run files.
     pub seed: Option<u64>,
     /// Where results go.
@@ -162,7 +164,7 @@ impl Work {
         let needs = needs(&request.paper);
         let names = needs.keys();
         let found: anyhow::Result<Vec<Experiment>> = names
-            .map(|name| embedded::experiment(name, request.scale))
+            .map(|name| embedded::experiment(name, request.scale, request.most_chains))
             .collect();
         let found = found?;
         let paths = embedded::put(request.folder, &found)?;

@@ -343,7 +343,7 @@ mod tests {
                 .runs()
                 .chain(item.claims.iter().filter_map(|c| c.run.as_deref()))
             {
-                experiment(run, Scale::Paper).unwrap();
+                experiment(run, Scale::Paper, None).unwrap();
             }
             for row in item.printed.values() {
                 assert!(

@@ -86,7 +86,9 @@ pub fn execute(tasks: &[Task], settings: Settings<'_>) -> Result<Vec<Recorded>, 
         .iter()
         .map(|i| tasks[units[*i].task].nanoseconds(&units[*i]));
     if let Some(progress) = settings.progress {
-        let left = missing.iter().map(|i| tasks[units[*i].task].work(&units[*i]));
+        let left = missing
+            .iter()
+            .map(|i| tasks[units[*i].task].work(&units[*i]));
         progress(total_work(tasks) - left.sum::<u64>());
     }
     let pool = Pool {

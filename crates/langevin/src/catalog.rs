@@ -15,7 +15,7 @@ use crate::models::{Ica, LinearGaussian, LogisticRegression, NormalParameters};
 use crate::real::Lanes;
 use crate::record::{Averages, Block, Draws, Marks, Moments, Observable, Record};
 use crate::skew::{Skew, SkewMatrix};
-use crate::target::{Parameter, Target, score_at};
+use crate::target::{Parameter, Target, scores_at};
 use crate::{Error, Result};
 
 /// One of the models of the library.
@@ -92,9 +92,9 @@ impl Model {
         each_model!(self, m => m.log_density(theta))
     }
 
-    /// ∇ log π(θ).
-    pub fn score(&self, theta: &[f64]) -> Vec<f64> {
-        each_model!(self, m => score_at(m, theta))
+    /// ∇ log π of one or more states, one after the other.
+    pub fn scores(&self, states: &[f64]) -> Vec<f64> {
+        each_model!(self, m => scores_at(m, states))
     }
 
     /// This model for runs with a foreign metric.

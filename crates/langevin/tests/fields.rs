@@ -11,7 +11,7 @@ use langevin::models::{Ica, LinearGaussian, LogisticRegression, NormalParameters
 use langevin::real::Real;
 use langevin::rng::{Rng, Stream};
 use langevin::skew::{Skew, SkewMatrix};
-use langevin::target::{Posterior, Target, score_at};
+use langevin::target::{Posterior, Target, score_at, scores_at};
 use nalgebra::{DMatrix, DVector};
 
 /// A metric that couples all coordinates, given only as a formula.
@@ -302,6 +302,9 @@ fn logistic_and_ica_meet_the_reference() {
 /// equals the exact score.
 fn check_score<P: Posterior>(name: &str, model: &P, theta: &[f64]) {
     let by_hand = score_at(model, theta);
+    // Many at once are the same bits as one by one.
+    let many = scores_at(model, &theta.repeat(19));
+    assert_eq!(many, by_hand.repeat(19));
     let mut by_duals = vec![0.0; theta.len()];
     langevin::real::gradient(theta, &mut by_duals, |x: &[langevin::real::Dual<f64>]| {
         model.log_density(x)

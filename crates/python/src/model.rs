@@ -122,10 +122,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let n = thetas.shape()[0];
         let thetas = self.checked(&thetas)?;
-        let values: Vec<f64> = py.detach(|| {
-            let states = thetas.chunks_exact(self.inner.dim());
-            states.flat_map(|t| self.inner.score(t)).collect()
-        });
+        let values = py.detach(|| self.inner.scores(&thetas));
         Ok(table(py, &values, n))
     }
 

@@ -185,19 +185,15 @@ fn from_store(arguments: &Arguments, target: Option<&Target>) -> anyhow::Result<
 /// Points in the order of a target's layout become θ with scores.
 fn with_scores(values: &[f64], target: &Target) -> Chain {
     let dim = target.model.dim();
-    let mut points = vec![];
-    let mut scores = vec![];
-    for row in values.chunks_exact(dim) {
-        let mut theta = vec![0.0; dim];
+    let mut points = vec![0.0; values.len()];
+    for (row, theta) in values.chunks_exact(dim).zip(points.chunks_exact_mut(dim)) {
         for (x, i) in row.iter().zip(&target.order) {
             theta[*i] = *x;
         }
-        scores.extend(target.model.score(&theta));
-        points.extend(theta);
     }
     Chain {
+        scores: target.model.scores(&points),
         points,
-        scores,
         dim,
     }
 }

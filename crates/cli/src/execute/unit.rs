@@ -142,10 +142,6 @@ fn discrepancies(
     }
     let model = &task.run.target.model;
     let dim = model.dim();
-    let scores: Vec<f64> = points
-        .chunks_exact(dim)
-        .flat_map(|theta| model.score(theta))
-        .collect();
-    let curve = ksd_curve(points, &scores, dim, kernel)?;
+    let curve = ksd_curve(points, &model.scores(points), dim, kernel)?;
     Ok(checkpoints.iter().map(|k| curve[k - 1]).collect())
 }

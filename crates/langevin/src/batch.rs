@@ -218,10 +218,8 @@ fn shuffle<L: Lanes>(n_data: u64, permutations: &mut Vec<u32>, picks: &mut [L::B
     for (lane, permutation) in permutations.chunks_exact_mut(n).enumerate() {
         for (k, batch) in words.chunks_exact_mut(L::WIDTH).enumerate() {
             let other = k + batch[lane] as usize;
-            let new = permutation[other];
-            permutation[other] = permutation[k];
-            permutation[k] = new;
-            batch[lane] = u64::from(new);
+            permutation.swap(k, other);
+            batch[lane] = u64::from(permutation[k]);
         }
     }
 }

@@ -159,15 +159,46 @@ pub(crate) fn check_state(theta: &[f64], dim: usize, positive: &[usize]) -> Resu
     Ok(())
 }
 
+/// A cache line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(64))]
+struct Line([f64; 8]);
+
+/// Numbers that begin with a cache line: a register of them then never lies in two.
+#[derive(Clone, Debug, PartialEq)]
+struct AlignedNumbers {
+    lines: Vec<Line>,
+    len: usize,
+}
+
+impl AlignedNumbers {
+    fn new(numbers: &[f64]) -> Self {
+        let mut lines = vec![Line([0.0; 8]); numbers.len().div_ceil(8)];
+        for (line, eight) in lines.iter_mut().zip(numbers.chunks(8)) {
+            line.0[..eight.len()].copy_from_slice(eight);
+        }
+        AlignedNumbers {
+            lines,
+            len: numbers.len(),
+        }
+    }
+
+    #[inline(always)]
+    fn numbers(&self) -> &[f64] {
+        // SAFETY: a line is eight numbers, and there are at least `len` in all lines.
+        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.len) }
+    }
+}
+
 /// Data as rows of numbers.
 ///
-/// Rows of three and more numbers are padded to a multiple of four, so that the rows of several
-/// chains can be fetched by whole registers.
+/// Rows of three and more numbers are padded to a multiple of four, those of five and more to a
+/// multiple of eight, so that they can be fetched by whole registers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rows {
     width: usize,
     stride: usize,
-    data: Vec<f64>,
+    data: AlignedNumbers,
     /// The same by columns of 16 or 32 entries, where rows are few: a column then fits
     /// into registers, and to fetch an entry is to permute them.
     columns: Vec<f64>,
@@ -183,7 +214,8 @@ impl Rows {
         check::all_finite("the data", &data)?;
         let stride = match width {
             1 | 2 => width,
-            _ => width.next_multiple_of(4),
+            3 | 4 => 4,
+            _ => width.next_multiple_of(8),
         };
         let n = data.len() / width;
         let mut padded = vec![0.0; n * stride];
@@ -200,7 +232,7 @@ impl Rows {
         Ok(Rows {
             width,
             stride,
-            data: padded,
+            data: AlignedNumbers::new(&padded),
             columns,
         })
     }
@@ -218,12 +250,12 @@ impl Rows {
     /// Number of rows.
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.data.len() / self.stride
+        self.data.numbers().len() / self.stride
     }
 
     /// Whether there are no rows (never true for a value made by [`new`](Self::new)).
     pub fn is_empty(&self) -> bool {
-        self.data.is_empty()
+        self.data.numbers().is_empty()
     }
 
     /// Numbers per row.
@@ -235,7 +267,13 @@ impl Rows {
     /// Row `i`.
     #[inline(always)]
     pub fn row(&self, i: usize) -> &[f64] {
-        &self.data[i * self.stride..][..self.width]
+        &self.data.numbers()[i * self.stride..][..self.width]
+    }
+
+    /// Row `i` with its padding of zeros.
+    #[inline(always)]
+    pub(crate) fn padded_row(&self, i: usize) -> &[f64] {
+        &self.data.numbers()[i * self.stride..][..self.stride]
     }
 
     /// All rows, one after the other.
@@ -243,6 +281,7 @@ impl Rows {
     pub fn iter(&self) -> impl Iterator<Item = &[f64]> {
         let width = self.width;
         self.data
+            .numbers()
             .chunks_exact(self.stride)
             .map(move |row| &row[..width])
     }
@@ -259,10 +298,10 @@ impl Rows {
         } else if self.stride <= 2 {
             let start = index.mul_low(L::Bits::of(self.stride as u64));
             for c in 0..out.len() {
-                out[c] = L::gather(&self.data[c..], start);
+                out[c] = L::gather(&self.data.numbers()[c..], start);
             }
         } else {
-            L::gather_row(&self.data, self.stride, index, out);
+            L::gather_row(self.data.numbers(), self.stride, index, out);
         }
     }
 }

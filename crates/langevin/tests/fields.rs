@@ -327,6 +327,24 @@ fn check_score<P: Posterior>(name: &str, model: &P, theta: &[f64]) {
         &by_hand,
         1e-12,
     );
+    let all: Vec<_> = (0..n as u64).map(langevin::real::Word).collect();
+    let mut out = vec![0.0; theta.len()];
+    Posterior::minibatch_score::<f64>(model, theta, &all, &mut scratch, &mut out);
+    assert_close(&format!("{name}: all rows"), &out, &by_hand, 1e-12);
+}
+
+/// Few, many and very many features take different ways.
+#[test]
+fn logistic_scores_of_any_dimension() {
+    let mut rng = Rng::new(21, 0, Stream::Setup);
+    for dim in [1, 4, 5, 8, 19, 64, 70] {
+        let n = 13;
+        let features = (0..n * dim).map(|_| rng.normal()).collect();
+        let labels: Vec<f64> = (0..n).map(|i| f64::from(i % 3 == 0)).collect();
+        let model = LogisticRegression::new(features, dim, &labels, 0.7).unwrap();
+        let theta: Vec<f64> = (0..dim).map(|_| 0.3 * rng.normal()).collect();
+        check_score(&format!("logistic, {dim} features"), &model, &theta);
+    }
 }
 
 #[test]

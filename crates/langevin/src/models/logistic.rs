@@ -1,8 +1,9 @@
 //! Logistic regression with a Gaussian prior (section 3.4 of the paper).
 
 use super::LogisticFisher;
+use super::row_wise::{self, Weight};
 use crate::check;
-use crate::real::Real;
+use crate::real::{Lanes, Real};
 use crate::target::{Parameter, Posterior, Rows};
 use crate::{Error, Result};
 
@@ -102,8 +103,46 @@ impl Posterior for LogisticRegression {
         }
     }
 
+    #[inline(always)]
+    fn minibatch_score<L: Lanes>(
+        &self,
+        theta: &[L],
+        rows: &[L::Bits],
+        scratch: &mut [L],
+        out: &mut [L],
+    ) {
+        let weight = L::of(self.rows.len() as f64 / rows.len() as f64);
+        if (5..=row_wise::MOST_FEATURES).contains(&theta.len()) {
+            row_wise::weighted_rows::<L, Pull>(&self.rows, rows, theta, scratch, out);
+        } else {
+            let row = &mut scratch[..theta.len()];
+            out.fill(L::zero());
+            for index in rows {
+                self.rows.gather(index, row);
+                self.add_score(theta, row, out);
+            }
+        }
+        for (out, w) in out.iter_mut().zip(theta) {
+            *out = out.mul_add(weight, *w * -self.prior_precision);
+        }
+    }
+
+    fn scratch_len(&self) -> usize {
+        row_wise::scratch_len(self.rows.width())
+    }
+
     fn parameters(&self) -> Vec<Parameter> {
         vec![Parameter::array("w", &[self.rows.width()])]
+    }
+}
+
+/// The weight logistic(−x·w) of a row in the score.
+struct Pull;
+
+impl Weight for Pull {
+    #[inline(always)]
+    fn weight<R: Real>(product: R) -> R {
+        (-product).logistic()
     }
 }
 

@@ -6,6 +6,7 @@ mod logistic;
 mod logistic_metric;
 mod normal;
 mod products;
+mod row_wise;
 
 pub use ica::{Ica, IcaNatural};
 pub use linear_gaussian::LinearGaussian;

@@ -3,7 +3,7 @@
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Shl, Shr, Sub};
 
-use super::Real;
+use super::{Real, Twice};
 
 /// A pack of 64-bit words; arithmetic wraps.
 ///
@@ -58,11 +58,16 @@ pub unsafe trait BitLanes:
 pub const MAX_WIDTH: usize = 16;
 
 /// A pack of `WIDTH` numbers of which each lane is computed as if it were alone.
-pub trait Lanes: Real {
+///
+/// # Safety
+/// A pack consists of `WIDTH` numbers, lane after lane, and of nothing else.
+pub unsafe trait Lanes: Real {
     /// Number of lanes.
     const WIDTH: usize;
     /// The pack of 64-bit words of the same width.
     type Bits: BitLanes;
+    /// Eight numbers, in the registers that this type uses.
+    type Octet: Lanes;
     /// A choice of lanes.
     type Mask: Copy;
     /// A choice of the four fields of 16 bits in each lane.
@@ -110,7 +115,7 @@ pub trait Lanes: Real {
     /// four, and `out` is no longer; an index beyond the table reads its last row.
     #[inline(always)]
     fn gather_row(table: &[f64], stride: usize, index: &Self::Bits, out: &mut [Self]) {
-        assert!(stride % 4 == 0 && out.len() <= stride && table.len() >= stride);
+        assert!(stride.is_multiple_of(4) && out.len() <= stride && table.len() >= stride);
         let last = table.len() / stride - 1;
         let mut rows = [table.as_ptr(); MAX_WIDTH];
         // The lanes of the index are read from memory one by one: taking a register apart would
@@ -143,6 +148,51 @@ pub trait Lanes: Real {
     fn all_finite(self) -> bool;
     /// Whether every lane is above 0.
     fn all_positive(self) -> bool;
+
+    /// The numbers of packs, one pack after the other.
+    #[inline(always)]
+    fn numbers(packs: &[Self]) -> &[f64] {
+        // SAFETY: a pack is `WIDTH` numbers and nothing else.
+        unsafe { std::slice::from_raw_parts(packs.as_ptr().cast(), packs.len() * Self::WIDTH) }
+    }
+
+    /// The numbers of packs, one pack after the other, to be changed.
+    #[inline(always)]
+    fn numbers_mut(packs: &mut [Self]) -> &mut [f64] {
+        // SAFETY: a pack is `WIDTH` numbers and nothing else.
+        unsafe {
+            std::slice::from_raw_parts_mut(packs.as_mut_ptr().cast(), packs.len() * Self::WIDTH)
+        }
+    }
+
+    /// For packs of eight: the sums of the numbers of each of eight packs, added in pairs:
+    /// ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)).
+    #[inline(always)]
+    fn sum_each(packs: &[Self; 8]) -> Self {
+        let mut sums = [0.0; 8];
+        let mut x = [0.0; 8];
+        for (sum, pack) in sums.iter_mut().zip(packs) {
+            pack.store(&mut x);
+            *sum = ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
+        }
+        Self::load(&sums)
+    }
+
+    /// For packs of eight: exchanges lane i of pack j and lane j of pack i.
+    #[inline(always)]
+    fn transpose(square: &mut [Self; 8]) {
+        let mut entries = [[0.0; 8]; 8];
+        for (pack, row) in square.iter().zip(&mut entries) {
+            pack.store(row);
+        }
+        let mut column = [0.0; 8];
+        for (j, pack) in square.iter_mut().enumerate() {
+            for (entry, row) in column.iter_mut().zip(&entries) {
+                *entry = row[j];
+            }
+            *pack = Self::load(&column);
+        }
+    }
 
     /// Applies a function register by register.
     #[inline(always)]
@@ -220,9 +270,11 @@ unsafe impl BitLanes for Word {
     }
 }
 
-impl Lanes for f64 {
+// SAFETY: one number.
+unsafe impl Lanes for f64 {
     const WIDTH: usize = 1;
     type Bits = Word;
+    type Octet = Twice<Twice<Twice<f64>>>;
     type Mask = bool;
     type Fields = Word;
 

@@ -112,9 +112,11 @@ impl<L: Lanes> Real for Twice<L> {
     elementary_functions!();
 }
 
-impl<L: Lanes> Lanes for Twice<L> {
+// SAFETY: two packs, one after the other.
+unsafe impl<L: Lanes> Lanes for Twice<L> {
     const WIDTH: usize = 2 * L::WIDTH;
     type Bits = Twice<L::Bits>;
+    type Octet = L::Octet;
     type Mask = (L::Mask, L::Mask);
     type Fields = (L::Fields, L::Fields);
 

@@ -11,7 +11,7 @@ use std::ops::{
 };
 
 use super::lanes::{TOP_OF_FIELDS, nonzero_fields};
-use super::{BitLanes, Lanes, Real, elementary_functions};
+use super::{BitLanes, Lanes, Real, Twice, elementary_functions};
 
 /// Four `f64` in one AVX2 register.
 #[derive(Clone, Copy, Debug)]
@@ -185,9 +185,11 @@ macro_rules! reals {
 reals!(F64x4: _mm256_set1_pd _mm256_fmadd_pd _mm256_sqrt_pd);
 reals!(F64x8: _mm512_set1_pd _mm512_fmadd_pd _mm512_sqrt_pd);
 
-impl Lanes for F64x4 {
+// SAFETY: a register of numbers.
+unsafe impl Lanes for F64x4 {
     const WIDTH: usize = 4;
     type Bits = U64x4;
+    type Octet = Twice<F64x4>;
     type Mask = U64x4;
     type Fields = U64x4;
 
@@ -323,9 +325,11 @@ unsafe fn two_rows(low: *const f64, high: *const f64) -> __m512d {
     }
 }
 
-impl Lanes for F64x8 {
+// SAFETY: a register of numbers.
+unsafe impl Lanes for F64x8 {
     const WIDTH: usize = 8;
     type Bits = U64x8;
+    type Octet = Self;
     type Mask = __mmask8;
     type Fields = __mmask32;
 
@@ -435,6 +439,59 @@ impl Lanes for F64x8 {
     fn whole_lanes(fields: __mmask32) -> __mmask8 {
         // SAFETY: see the top of the file.
         unsafe { _mm512_cmpeq_epi64_mask(_mm512_movm_epi16(fields), _mm512_set1_epi64(-1)) }
+    }
+    #[inline(always)]
+    fn sum_each(packs: &[Self; 8]) -> Self {
+        // SAFETY: see the top of the file. Neighbours are added first, then quarters, then halves;
+        // every step puts the sums of two packs into one.
+        unsafe {
+            let pairs = |i: usize| {
+                let (a, b) = (packs[i].0, packs[i + 1].0);
+                _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b))
+            };
+            let quarters = |a: __m512d, b: __m512d| {
+                let even = _mm512_shuffle_f64x2::<0b10_00_10_00>(a, b);
+                let odd = _mm512_shuffle_f64x2::<0b11_01_11_01>(a, b);
+                _mm512_add_pd(even, odd)
+            };
+            let low = quarters(pairs(0), pairs(2));
+            let high = quarters(pairs(4), pairs(6));
+            F64x8(quarters(low, high))
+        }
+    }
+    #[inline(always)]
+    fn transpose(square: &mut [Self; 8]) {
+        // SAFETY: see the top of the file. Single numbers change places first, then quarters of
+        // registers, near and far.
+        unsafe {
+            let r = [
+                square[0].0,
+                square[1].0,
+                square[2].0,
+                square[3].0,
+                square[4].0,
+                square[5].0,
+                square[6].0,
+                square[7].0,
+            ];
+            let mut pairs = [r[0]; 8];
+            for i in 0..4 {
+                pairs[2 * i] = _mm512_unpacklo_pd(r[2 * i], r[2 * i + 1]);
+                pairs[2 * i + 1] = _mm512_unpackhi_pd(r[2 * i], r[2 * i + 1]);
+            }
+            // Quarters q of pairs (0, 1), (2, 3), (4, 5), (6, 7) hold columns 2q and 2q + 1.
+            for odd in 0..2 {
+                let p = [pairs[odd], pairs[2 + odd], pairs[4 + odd], pairs[6 + odd]];
+                let low02 = _mm512_shuffle_f64x2::<0b10_00_10_00>(p[0], p[1]);
+                let low13 = _mm512_shuffle_f64x2::<0b11_01_11_01>(p[0], p[1]);
+                let high02 = _mm512_shuffle_f64x2::<0b10_00_10_00>(p[2], p[3]);
+                let high13 = _mm512_shuffle_f64x2::<0b11_01_11_01>(p[2], p[3]);
+                square[odd] = F64x8(_mm512_shuffle_f64x2::<0b10_00_10_00>(low02, high02));
+                square[4 + odd] = F64x8(_mm512_shuffle_f64x2::<0b11_01_11_01>(low02, high02));
+                square[2 + odd] = F64x8(_mm512_shuffle_f64x2::<0b10_00_10_00>(low13, high13));
+                square[6 + odd] = F64x8(_mm512_shuffle_f64x2::<0b11_01_11_01>(low13, high13));
+            }
+        }
     }
     #[inline(always)]
     fn smaller(self, other: Self) -> Self {

@@ -130,7 +130,8 @@ def test_compare_gives_the_numbers_of_the_program(program, tmp_path) -> None:
     assert isinstance(ours, lv.Comparison)
     assert ours.results == json.loads(theirs)
     assert (tmp_path / "ours" / "results.json").read_text() == theirs
-    assert files_in(out) == files_in(tmp_path / "ours")
+    files = files_in(out)
+    assert files == files_in(tmp_path / "ours")
     assert Path("report.html") in files and Path("timing.json") in files
     # Rows, averages and curves are made of the same sums, to the same bits.
     for row in ours.rows():

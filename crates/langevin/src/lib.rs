@@ -21,6 +21,7 @@ pub mod models;
 pub mod real;
 pub mod record;
 pub mod rng;
+mod rows;
 pub mod skew;
 pub mod stat;
 pub mod target;

@@ -2,10 +2,10 @@
 
 use nalgebra::{DMatrix, DVector};
 
+pub use crate::rows::Rows;
+
 use crate::check;
-use crate::real::{
-    BitLanes, Dual, Formula, Isa, Kernel, Lanes, MAX_WIDTH, Real, along_axis, gradient,
-};
+use crate::real::{Dual, Formula, Isa, Kernel, Lanes, MAX_WIDTH, Real, along_axis, gradient};
 use crate::{Error, Result};
 
 /// A named block of coordinates, in the order in which they appear in θ.
@@ -157,153 +157,6 @@ pub(crate) fn check_state(theta: &[f64], dim: usize, positive: &[usize]) -> Resu
         }
     }
     Ok(())
-}
-
-/// A cache line.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(C, align(64))]
-struct Line([f64; 8]);
-
-/// Numbers that begin with a cache line: a register of them then never lies in two.
-#[derive(Clone, Debug, PartialEq)]
-struct AlignedNumbers {
-    lines: Vec<Line>,
-    len: usize,
-}
-
-impl AlignedNumbers {
-    fn new(numbers: &[f64]) -> Self {
-        let mut lines = vec![Line([0.0; 8]); numbers.len().div_ceil(8)];
-        for (line, eight) in lines.iter_mut().zip(numbers.chunks(8)) {
-            line.0[..eight.len()].copy_from_slice(eight);
-        }
-        AlignedNumbers {
-            lines,
-            len: numbers.len(),
-        }
-    }
-
-    #[inline(always)]
-    fn numbers(&self) -> &[f64] {
-        // SAFETY: a line is eight numbers, and there are at least `len` in all lines.
-        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.len) }
-    }
-}
-
-/// Data as rows of numbers.
-///
-/// Rows of three and more numbers are padded to a multiple of four, those of five and more to a
-/// multiple of eight, so that they can be fetched by whole registers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rows {
-    width: usize,
-    stride: usize,
-    data: AlignedNumbers,
-    /// The same by columns of 16 or 32 entries, where rows are few: a column then fits
-    /// into registers, and to fetch an entry is to permute them.
-    columns: Vec<f64>,
-}
-
-impl Rows {
-    /// Rows of `width` numbers each; refuses empty, ragged and non-finite data.
-    pub fn new(data: Vec<f64>, width: usize) -> Result<Self> {
-        if width == 0 || data.is_empty() {
-            return Err(Error::EmptyData);
-        }
-        check::size("the last row of the data", data.len() % width, 0)?;
-        check::all_finite("the data", &data)?;
-        let stride = match width {
-            1 | 2 => width,
-            3 | 4 => 4,
-            _ => width.next_multiple_of(8),
-        };
-        let n = data.len() / width;
-        let mut padded = vec![0.0; n * stride];
-        for (row, out) in data.chunks(width).zip(padded.chunks_mut(stride)) {
-            out[..width].copy_from_slice(row);
-        }
-        let mut columns = vec![];
-        if let Some(size) = Self::column_size(n) {
-            columns.resize(size * width, 0.0);
-            for (i, x) in data.iter().enumerate() {
-                columns[i % width * size + i / width] = *x;
-            }
-        }
-        Ok(Rows {
-            width,
-            stride,
-            data: AlignedNumbers::new(&padded),
-            columns,
-        })
-    }
-
-    /// Length of a column that fits into registers, if there is one.
-    #[inline(always)]
-    fn column_size(n_rows: usize) -> Option<usize> {
-        match n_rows {
-            0..=16 => Some(16),
-            17..=32 => Some(32),
-            _ => None,
-        }
-    }
-
-    /// Number of rows.
-    #[inline(always)]
-    pub fn len(&self) -> usize {
-        self.data.numbers().len() / self.stride
-    }
-
-    /// Whether there are no rows (never true for a value made by [`new`](Self::new)).
-    pub fn is_empty(&self) -> bool {
-        self.data.numbers().is_empty()
-    }
-
-    /// Numbers per row.
-    #[inline(always)]
-    pub fn width(&self) -> usize {
-        self.width
-    }
-
-    /// Row `i`.
-    #[inline(always)]
-    pub fn row(&self, i: usize) -> &[f64] {
-        &self.data.numbers()[i * self.stride..][..self.width]
-    }
-
-    /// Row `i` with its padding of zeros.
-    #[inline(always)]
-    pub(crate) fn padded_row(&self, i: usize) -> &[f64] {
-        &self.data.numbers()[i * self.stride..][..self.stride]
-    }
-
-    /// All rows, one after the other.
-    #[inline(always)]
-    pub fn iter(&self) -> impl Iterator<Item = &[f64]> {
-        let width = self.width;
-        self.data
-            .numbers()
-            .chunks_exact(self.stride)
-            .map(move |row| &row[..width])
-    }
-
-    /// Row `index[lane]` in each lane; `out` has the width of a row.
-    #[inline(always)]
-    pub fn gather<L: Lanes>(&self, index: &L::Bits, out: &mut [L]) {
-        if L::WIDTH > 1
-            && let Some(size) = Self::column_size(self.len())
-        {
-            for (column, out) in self.columns.chunks_exact(size).zip(out) {
-                *out = L::lookup(column, *index);
-            }
-        } else if self.stride <= 2 {
-            let start = index.mul_low(L::Bits::of(self.stride as u64));
-            for c in 0..out.len() {
-                out[c] = L::gather(&self.data.numbers()[c..], start);
-            }
-        } else {
-            L::gather_row(self.data.numbers(), self.stride, index, out);
-        }
-    }
 }
 
 /// A posterior π(θ) ∝ π₀(θ) Π p(xₙ | θ) over independent data, which can be subsampled.

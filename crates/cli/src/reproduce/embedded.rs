@@ -200,6 +200,23 @@ mod tests {
 
     /// Every run file passes every check at every scale, and changes name experiments that exist.
     #[test]
+    fn fewer_chains_are_said_and_more_are_not_made() {
+        let capped = experiment("ica-minibatch", Scale::Paper, Some(16)).unwrap();
+        assert!(capped.text.contains("chains = 16"), "{}", capped.text);
+        let said = ("chains".to_string(), "100".to_string(), "16".to_string());
+        assert_eq!(capped.changes, [said]);
+        let whole = experiment("ica-minibatch", Scale::Paper, None).unwrap();
+        assert_eq!(
+            experiment("ica-minibatch", Scale::Paper, Some(500)).unwrap(),
+            whole
+        );
+        // The scale's own change is not said twice.
+        let quick = experiment("ica-minibatch", Scale::Quick, Some(3)).unwrap();
+        let chains = quick.changes.iter().filter(|(field, ..)| field == "chains");
+        assert_eq!(chains.count(), 1);
+    }
+
+    #[test]
     fn every_run_file_is_valid_at_every_scale() {
         for scale in [Scale::Quick, Scale::Paper, Scale::Smoke] {
             let dir = tempfile::tempdir().unwrap();

@@ -312,6 +312,30 @@ unsafe impl Lanes for F64x4 {
     }
 }
 
+/// Sums of neighbours, of `a` in even lanes and of `b` in odd ones.
+///
+/// # Safety
+/// See the top of the file.
+#[inline(always)]
+unsafe fn pairs(a: __m512d, b: __m512d) -> __m512d {
+    // SAFETY: by the caller's promise.
+    unsafe { _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b)) }
+}
+
+/// Sums of neighbouring quarters, of `a` in the lower half and of `b` in the upper.
+///
+/// # Safety
+/// See the top of the file.
+#[inline(always)]
+unsafe fn quarters(a: __m512d, b: __m512d) -> __m512d {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let even = _mm512_shuffle_f64x2::<0b10_00_10_00>(a, b);
+        let odd = _mm512_shuffle_f64x2::<0b11_01_11_01>(a, b);
+        _mm512_add_pd(even, odd)
+    }
+}
+
 /// Four entries from each of two places.
 ///
 /// # Safety
@@ -445,17 +469,9 @@ unsafe impl Lanes for F64x8 {
         // SAFETY: see the top of the file. Neighbours are added first, then quarters, then halves;
         // every step puts the sums of two packs into one.
         unsafe {
-            let pairs = |i: usize| {
-                let (a, b) = (packs[i].0, packs[i + 1].0);
-                _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b))
-            };
-            let quarters = |a: __m512d, b: __m512d| {
-                let even = _mm512_shuffle_f64x2::<0b10_00_10_00>(a, b);
-                let odd = _mm512_shuffle_f64x2::<0b11_01_11_01>(a, b);
-                _mm512_add_pd(even, odd)
-            };
-            let low = quarters(pairs(0), pairs(2));
-            let high = quarters(pairs(4), pairs(6));
+            let [a, b, c, d, e, f, g, h] = *packs;
+            let low = quarters(pairs(a.0, b.0), pairs(c.0, d.0));
+            let high = quarters(pairs(e.0, f.0), pairs(g.0, h.0));
             F64x8(quarters(low, high))
         }
     }

@@ -76,3 +76,38 @@ impl Batches {
         Spread::new(&estimates)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Block, Marks, Observable, Record};
+    use crate::stat::batch_means;
+
+    #[test]
+    fn sums_between_edges_give_the_estimate_of_the_whole_series() {
+        // 103 states after a burn-in of 7: three of them fill no batch.
+        let series: Vec<f64> = (0..110).map(|i| f64::from(i * i % 37)).collect();
+        let batches = Batches::new(7, 110, 10, 0.5).unwrap();
+        let marks = Marks::new(batches.edges().iter().copied()).unwrap();
+        let mut averages = Averages::new(vec![Observable::Sum].into(), marks);
+        for (block, states) in series.chunks(9).enumerate() {
+            averages.push(&Block {
+                first_step: 9 * block as u64,
+                dim: 1,
+                states,
+                step_sizes: None,
+            });
+        }
+        let want = batch_means(&series[7..], 10, 0.5).unwrap();
+        let got = batches.variance(&averages, 0, 0).unwrap();
+        assert!((got / want - 1.0).abs() < 1e-13, "{got} is not {want}");
+    }
+
+    #[test]
+    fn bad_input_is_refused_with_its_reason() {
+        let text = |r: Result<Batches>| r.unwrap_err().to_string();
+        assert!(text(Batches::new(0, 100, 1, 0.1)).contains("number of batches"));
+        assert!(text(Batches::new(95, 100, 20, 0.1)).contains("states in batches"));
+        assert!(text(Batches::new(0, 100, 20, 0.0)).contains("step size"));
+    }
+}

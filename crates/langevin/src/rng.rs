@@ -208,13 +208,15 @@ struct BoxMuller;
 impl WordsToNumbers for BoxMuller {
     #[inline(always)]
     fn eval<L: Lanes>(radius: L::Bits, angle: L::Bits) -> (L, L) {
-        let radius = (math::ln_normal(unit_open::<L>(radius)) * -2.0).sqrt();
-        // The high bits place the angle within a quarter turn, the low two choose the quarter.
+        let radius = math::minus_2_ln(unit_open::<L>(radius)).sqrt();
+        // The high bits place the angle within a quarter turn to either side of the first axis;
+        // reflections, by the low two bits, put the point into one of the four such quarters.
         let one = L::Bits::of(1.0_f64.to_bits());
         let within = L::from_bits((angle >> 12) | one) - 1.5;
         let (sin, cos) = math::sin_cos_quarter(within);
-        let (sin, cos) = math::turn(angle, sin, cos);
-        (radius * cos, radius * sin)
+        let cos = L::from_bits(cos.to_bits() ^ ((angle << 62) & L::Bits::of(1 << 63)));
+        let (x, y) = L::swap_if_odd(angle, cos, sin);
+        (radius * x, radius * y)
     }
 }
 

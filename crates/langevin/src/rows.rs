@@ -41,6 +41,7 @@ impl AlignedNumbers {
 /// multiple of eight, so that they can be fetched by whole registers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rows {
+    len: usize,
     width: usize,
     stride: usize,
     data: AlignedNumbers,
@@ -75,6 +76,7 @@ impl Rows {
             }
         }
         Ok(Rows {
+            len: n,
             width,
             stride,
             data: AlignedNumbers::new(&padded),
@@ -95,12 +97,12 @@ impl Rows {
     /// Number of rows.
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.data.numbers().len() / self.stride
+        self.len
     }
 
     /// Whether there are no rows (never true for a value made by [`new`](Self::new)).
     pub fn is_empty(&self) -> bool {
-        self.data.numbers().is_empty()
+        self.len == 0
     }
 
     /// Numbers per row.
@@ -147,6 +149,29 @@ impl Rows {
             }
         } else {
             L::gather_row(self.data.numbers(), self.stride, index, out);
+        }
+    }
+    /// The sum of rows `indices[k][lane]` in each lane; `out` and the scratch space `row` have the
+    /// width of a row.
+    #[inline(always)]
+    pub fn sum<L: Lanes>(&self, indices: &[L::Bits], row: &mut [L], out: &mut [L]) {
+        if let Some(size) = Self::column_size(self.len) {
+            // Column by column, so that a sum stays in a register.
+            for (column, out) in self.columns.chunks_exact(size).zip(out) {
+                let mut sum = L::zero();
+                for index in indices {
+                    sum += L::lookup(column, *index);
+                }
+                *out = sum;
+            }
+            return;
+        }
+        out.fill(L::zero());
+        for index in indices {
+            self.gather(index, row);
+            for i in 0..out.len() {
+                out[i] += row[i];
+            }
         }
     }
 }

@@ -433,7 +433,7 @@ fn every_row_is_equally_likely_in_any_kind_of_batch() {
 }
 
 #[test]
-fn box_muller_angles_cover_the_circle() {
+fn sines_of_quarter_turns_are_those_of_the_angle() {
     for quarter in 0..4_u64 {
         for i in -50..=50 {
             let r = i as f64 / 100.0;
@@ -444,4 +444,59 @@ fn box_muller_angles_cover_the_circle() {
             assert!((s - angle.sin()).abs() < 1e-15 && (c - angle.cos()).abs() < 1e-15);
         }
     }
+}
+
+#[test]
+fn squared_radii_are_accurate_everywhere() {
+    let mut rng = Rng::new(5, 0, Stream::Setup);
+    let mut numbers: Vec<f64> = (0..400_000).map(|_| rng.uniform()).collect();
+    // The ends of the range, and both sides of every interval of the table.
+    numbers.extend([f64::EPSILON / 4.0, 1.0 - f64::EPSILON / 2.0, 0.5]);
+    for i in 0..=16 {
+        let edge = if i <= 10 {
+            0.6875 + f64::from(i) / 32.0
+        } else {
+            1.0 + f64::from(i - 10) / 16.0
+        };
+        for k in 1..50 {
+            let edge = edge * 0.5_f64.powi(k);
+            numbers.extend([edge.next_down(), edge, edge.next_up()]);
+        }
+    }
+    // And all sizes: near 0 and near 1.
+    for k in 1..=52 {
+        let small = 0.5_f64.powi(k) * (1.0 + rng.uniform());
+        numbers.extend([small * 0.5, 1.0 - small * 0.25]);
+    }
+    for x in numbers {
+        let (got, want) = (math::minus_2_ln(x), -2.0 * libm::log(x));
+        assert!(
+            ulps(got, want) <= 3.0,
+            "-2 ln({x}) = {got}, expected {want}"
+        );
+    }
+}
+
+#[test]
+fn pairs_of_normal_numbers_have_no_direction() {
+    // z above 6 in one of two counts happens by chance once in 10⁸ runs.
+    let sectors = 64;
+    let mut counts = vec![0; sectors];
+    let mut quarters = [[0; 4]; 2];
+    let mut pair = [0.0; 2];
+    let mut rng = Rng::new(11, 0, Stream::Noise);
+    for _ in 0..1 << 20 {
+        rng.fill_normals(&mut pair);
+        let [x, y] = pair;
+        let turn = y.atan2(x) / std::f64::consts::TAU + 0.5;
+        counts[((turn * sectors as f64) as usize).min(sectors - 1)] += 1;
+        // Near and far points alike.
+        let far = usize::from(x * x + y * y > 2.0 * std::f64::consts::LN_2);
+        quarters[far][2 * usize::from(x > 0.0) + usize::from(y > 0.0)] += 1;
+    }
+    assert!(chi_square_z(&counts) < 6.0, "{counts:?}");
+    assert!(chi_square_z(&quarters.concat()) < 6.0, "{quarters:?}");
+    // A quarter too full by one in thirty is seen.
+    counts[..16].iter_mut().for_each(|n| *n += *n / 30);
+    assert!(chi_square_z(&counts) > 6.0);
 }

@@ -162,13 +162,7 @@ impl Posterior for LinearGaussian {
     ) {
         let d = theta.len();
         let (row, sum) = scratch.split_at_mut(d);
-        sum.fill(L::zero());
-        for index in rows {
-            self.pulls.gather(index, row);
-            for i in 0..d {
-                sum[i] += row[i];
-            }
-        }
+        self.pulls.sum(rows, row, sum);
         let weight = L::of(self.rows.len() as f64 / rows.len() as f64);
         mat_vec(&self.precision, theta, out);
         for i in 0..d {

@@ -87,10 +87,17 @@ pub unsafe trait Lanes: Real {
     fn if_top_bit(mask: Self::Bits, yes: Self, no: Self) -> Self;
     /// Entry `index[lane]` of `table` in each lane; an index beyond the end reads the last entry.
     fn gather(table: &[f64], index: Self::Bits) -> Self;
-    /// Entry `index[lane]` of `table`, which has 16 or 32 entries; an index beyond reads any.
+    /// Entry `index[lane]` of `table`, which has 16 or 32 entries; only the low bits of the index
+    /// count.
     #[inline(always)]
     fn lookup(table: &[f64], index: Self::Bits) -> Self {
-        Self::gather(table, index)
+        Self::gather(table, index & Self::Bits::of(table.len() as u64 - 1))
+    }
+    /// `(b, a)` in the lanes whose word is odd, `(a, b)` in the others.
+    #[inline(always)]
+    fn swap_if_odd(word: Self::Bits, a: Self, b: Self) -> (Self, Self) {
+        let odd = word << 63;
+        (Self::if_top_bit(odd, b, a), Self::if_top_bit(odd, a, b))
     }
     /// The four numbers from `rows[lane][offset]` on in each lane, as four packs.
     ///

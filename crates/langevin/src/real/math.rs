@@ -77,9 +77,7 @@ pub fn ln_normal<L: Lanes>(x: L) -> L {
     let half = L::Bits::of((SQRT_2 * 0.5).to_bits());
     let t = x.to_bits() - half + L::Bits::of(1.0_f64.to_bits());
     let m = L::from_bits((t & L::Bits::of((1 << 52) - 1)) + half);
-    // The biased exponent, made a number by planting it into the mantissa of 2⁵².
-    let two52 = 4503599627370496.0_f64;
-    let k = L::from_bits((t >> 52) | L::Bits::of(two52.to_bits())) - (two52 + 1023.0);
+    let k = exponent::<L>(t);
     let f = m - 1.0;
     let s = f / (f + 2.0);
     let z = s * s;
@@ -98,6 +96,84 @@ pub fn ln_normal<L: Lanes>(x: L) -> L {
     let half_square = f * f * 0.5;
     let inner = s * (half_square + r) + k * LN_2_LOW;
     k * LN_2_HIGH - ((half_square - inner) - f)
+}
+
+/// `−2 ln x` for normal `x` in (0, 1): the squared radius of a pair of normal numbers.
+///
+/// `x = 2^k m` with `m` in [0.6875, 1.375), cut into 16 intervals with a number `c ≈ 1/m` each; then
+/// `ln x = k ln 2 − ln c + ln(1 + r)` with `r = cm − 1`, |r| ≤ 1/32. The interval below 1 has
+/// `c = 1`, so that no digit is lost there. There is no division: with the root that follows, it
+/// would keep the divider busy for longer than all the rest takes.
+#[inline(always)]
+pub fn minus_2_ln<L: Lanes>(x: L) -> L {
+    let start = L::Bits::of(0.6875_f64.to_bits());
+    let t = x.to_bits() - start + L::Bits::of(1.0_f64.to_bits());
+    let m = L::from_bits((t & L::Bits::of((1 << 52) - 1)) + start);
+    let k = exponent::<L>(t);
+    let interval = t >> 48;
+    let r = m.mul_add(L::lookup(&INVERSES, interval), L::of(-1.0));
+    let whole = k.mul_add(L::of(-2.0 * LN_2), L::lookup(&TWICE_LN_INVERSES, interval));
+    let tail = polynomial(
+        r,
+        [
+            0.999_999_999_999_993_2,
+            -0.666_666_666_666_643_6,
+            0.500_000_000_091_616,
+            -0.400_000_000_181_623_5,
+            0.333_332_999_990_020_8,
+            -0.285_713_816_387_938,
+            0.250_447_725_646_442_7,
+            -0.222_714_836_113_324_02,
+        ],
+    );
+    tail.mul_add(r * r, r.mul_add(L::of(-2.0), whole))
+}
+
+/// One over the middle of each interval of [`minus_2_ln`]; 1 where the interval ends at 1.
+const INVERSES: [f64; 16] = [
+    1.422_222_222_222_222_3,
+    1.361_702_127_659_574_4,
+    1.306_122_448_979_591_7,
+    1.254_901_960_784_313_7,
+    1.207_547_169_811_320_7,
+    1.163_636_363_636_363_6,
+    1.122_807_017_543_859_6,
+    1.084_745_762_711_864_4,
+    1.049_180_327_868_852_5,
+    1.0,
+    0.969_696_969_696_969_7,
+    0.914_285_714_285_714_3,
+    0.864_864_864_864_864_9,
+    0.820_512_820_512_820_5,
+    0.780_487_804_878_048_8,
+    0.744_186_046_511_627_9,
+];
+
+/// 2 ln of [`INVERSES`].
+const TWICE_LN_INVERSES: [f64; 16] = [
+    0.704_441_187_178_704_3,
+    0.617_470_963_299_226_5,
+    0.534_125_570_498_090_3,
+    0.454_114_901_270_692_15,
+    0.377_182_339_615_099_95,
+    0.303_099_796_254_401_75,
+    0.231_663_631_050_243_3,
+    0.162_691_278_907_904_8,
+    0.096_018_438_372_721_32,
+    0.0,
+    -0.061_543_317_333_507_32,
+    -0.179_224_317_379_374_33,
+    -0.290_364_019_688_995_67,
+    -0.395_651_486_659_839_85,
+    -0.495_672_327_809_162_4,
+    -0.590_928_425_787_671_8,
+];
+
+/// The exponent in the high bits, made a number by planting it into the mantissa of 2⁵².
+#[inline(always)]
+fn exponent<L: Lanes>(bits: L::Bits) -> L {
+    let two52 = 4503599627370496.0_f64;
+    L::from_bits((bits >> 52) | L::Bits::of(two52.to_bits())) - (two52 + 1023.0)
 }
 
 /// `ln x`: −∞ at 0, NaN below 0.

@@ -156,6 +156,12 @@ unsafe impl<L: Lanes> Lanes for Twice<L> {
         Twice(L::gather(table, index.0), L::gather(table, index.1))
     }
     #[inline(always)]
+    fn swap_if_odd(word: Self::Bits, a: Self, b: Self) -> (Self, Self) {
+        let (c, d) = L::swap_if_odd(word.0, a.0, b.0);
+        let (e, f) = L::swap_if_odd(word.1, a.1, b.1);
+        (Twice(c, e), Twice(d, f))
+    }
+    #[inline(always)]
     fn lookup(table: &[f64], index: Self::Bits) -> Self {
         Twice(L::lookup(table, index.0), L::lookup(table, index.1))
     }

@@ -401,6 +401,16 @@ unsafe impl Lanes for F64x8 {
         })
     }
     #[inline(always)]
+    fn swap_if_odd(word: U64x8, a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: see the top of the file.
+        unsafe {
+            let odd = _mm512_test_epi64_mask(word.0, _mm512_set1_epi64(1));
+            let first = _mm512_mask_blend_pd(odd, a.0, b.0);
+            let second = _mm512_mask_blend_pd(odd, b.0, a.0);
+            (F64x8(first), F64x8(second))
+        }
+    }
+    #[inline(always)]
     fn lookup(table: &[f64], index: U64x8) -> Self {
         // SAFETY: the table is as long as what is read; two registers hold 16 entries, and the
         // permutation looks at no more than the four bits of the index that it needs.

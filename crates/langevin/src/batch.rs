@@ -52,8 +52,12 @@ impl Gradient {
     }
 }
 
-/// Up to this many rows, one random word serves two picks; the probability of a row is then off by
-/// less than 10⁻⁶ of itself, and by less than 10⁻⁹ beyond.
+/// Up to this many rows, one random word serves four picks: the fraction that a pick leaves over is
+/// the next one's random number. The probability of a row is then off by less than 10⁻⁶ of itself.
+const FOUR_PICKS_PER_WORD: u64 = 64;
+
+/// Up to this many rows, one random word serves two picks; probabilities are off by less than 10⁻⁶
+/// of themselves, and by less than 10⁻⁹ beyond.
 const TWO_PICKS_PER_WORD: u64 = 4096;
 
 /// Rows of larger batches are drawn by shuffling; up to here comparing each with each is faster.
@@ -66,12 +70,17 @@ const SMALLEST_PACKED: usize = 12;
 const PICKS_PER_WORD: usize = 4;
 /// Largest number of rows whose picks can: the largest field stands for none.
 const EMPTY: u64 = 0x7FFF;
+/// Times this, a field is in all four places.
+const IN_ALL_FIELDS: u64 = 0x0001_0001_0001_0001;
 
 /// Draws the rows of minibatches, one set per lane.
 #[derive(Clone, Debug)]
 pub struct BatchSampler {
-    batch_size: usize,
     n_data: u64,
+    /// Pick k is uniform below `bounds[k]`.
+    bounds: Vec<u64>,
+    /// What Floyd's algorithm takes instead of a pick that it has already.
+    instead: Vec<u64>,
     method: Method,
 }
 
@@ -105,64 +114,81 @@ impl BatchSampler {
             (_, 0..=LARGEST_COMPARED, _) => Method::Wide,
             _ => Method::Shuffle(vec![]),
         };
+        let n = n_data as u64;
+        let base = n - batch_size as u64;
+        let picks = 0..batch_size as u64;
+        let bounds = picks.map(|k| match method {
+            Method::WithReplacement => n,
+            Method::Packed | Method::Wide => base + k + 1,
+            Method::Shuffle(_) => n - k,
+        });
+        let bounds: Vec<u64> = bounds.collect();
+        let instead = bounds.iter().map(|bound| match method {
+            Method::Packed => (bound - 1) * IN_ALL_FIELDS,
+            _ => bound - 1,
+        });
         Some(BatchSampler {
-            batch_size,
-            n_data: n_data as u64,
+            n_data: n,
+            instead: instead.collect(),
+            bounds,
             method,
         })
     }
 
     /// Number of rows in a batch.
     pub fn batch_size(&self) -> usize {
-        self.batch_size
+        self.bounds.len()
     }
 
     /// Fills `out` with the rows of one batch after the other.
     #[inline(always)]
     pub fn fill<L: Lanes>(&mut self, rng: &mut Rng<L>, out: &mut [L::Bits]) {
-        let (n, size) = (self.n_data, self.batch_size);
-        let base = n - size as u64;
-        for batch in out.chunks_exact_mut(size) {
+        for batch in out.chunks_exact_mut(self.bounds.len()) {
+            uniform::<L>(rng, self.n_data, &self.bounds, batch);
             match &mut self.method {
-                Method::WithReplacement => uniform::<L>(rng, n, batch, n, 0),
-                Method::Packed => {
-                    uniform::<L>(rng, n, batch, base + 1, 1);
-                    make_distinct_packed::<L>(base, batch);
-                }
-                Method::Wide => {
-                    uniform::<L>(rng, n, batch, base + 1, 1);
-                    make_distinct::<L>(base, batch);
-                }
+                Method::WithReplacement => {}
+                Method::Packed => make_distinct_packed::<L>(&self.instead, batch),
+                Method::Wide => make_distinct::<L>(&self.instead, batch),
                 Method::Shuffle(permutations) => {
-                    uniform::<L>(rng, n, batch, n, u64::MAX);
-                    shuffle::<L>(n, permutations, batch);
+                    shuffle::<L>(self.n_data, permutations, batch);
                 }
             }
         }
     }
 }
 
-/// Independent numbers, the k-th uniform below `bound + k·growth` (wrapping).
+/// Independent numbers, the k-th uniform below `bounds[k]`.
 #[inline(always)]
-fn uniform<L: Lanes>(rng: &mut Rng<L>, n_data: u64, out: &mut [L::Bits], bound: u64, growth: u64) {
-    let mut bound = L::Bits::of(bound);
-    let growth = L::Bits::of(growth);
-    if n_data <= TWO_PICKS_PER_WORD {
-        for pair in out.chunks_mut(2) {
+fn uniform<L: Lanes>(rng: &mut Rng<L>, n_data: u64, bounds: &[u64], out: &mut [L::Bits]) {
+    // (Bounds are read from memory each time: the multiplication does it on the way.)
+    if n_data <= FOUR_PICKS_PER_WORD && out.len() > 2 {
+        for (four, bounds) in out.chunks_mut(4).zip(bounds.chunks(4)) {
             let word = rng.next_word();
-            pair[0] = word.mul_low(bound) >> 32;
-            bound = bound + growth;
+            for i in 0..2 {
+                if let Some(first) = four.get_mut(2 * i) {
+                    let half = if i == 0 { word } else { word >> 32 };
+                    let product = half.mul_low(L::Bits::of(bounds[2 * i]));
+                    *first = product >> 32;
+                    if let Some(second) = four.get_mut(2 * i + 1) {
+                        *second = product.mul_low(L::Bits::of(bounds[2 * i + 1])) >> 32;
+                    }
+                }
+            }
+        }
+    } else if n_data <= TWO_PICKS_PER_WORD {
+        for (pair, bounds) in out.chunks_mut(2).zip(bounds.chunks(2)) {
+            let word = rng.next_word();
+            pair[0] = word.mul_low(L::Bits::of(bounds[0])) >> 32;
             if let Some(second) = pair.get_mut(1) {
-                *second = (word >> 32).mul_low(bound) >> 32;
-                bound = bound + growth;
+                *second = (word >> 32).mul_low(L::Bits::of(bounds[1])) >> 32;
             }
         }
     } else {
-        for out in out {
+        for (out, bound) in out.iter_mut().zip(bounds) {
             let word = rng.next_word();
+            let bound = L::Bits::of(*bound);
             let low = word.mul_low(bound) >> 32;
             *out = ((word >> 32).mul_low(bound) + low) >> 32;
-            bound = bound + growth;
         }
     }
 }
@@ -171,36 +197,41 @@ fn uniform<L: Lanes>(rng: &mut Rng<L>, n_data: u64, out: &mut [L::Bits], bound: 
 /// rejection, so that lanes stay together. The k-th pick is uniform on 0..=base+k; if it is
 /// already in the set, base+k is taken instead.
 #[inline(always)]
-fn make_distinct<L: Lanes>(base: u64, picks: &mut [L::Bits]) {
+fn make_distinct<L: Lanes>(instead: &[u64], picks: &mut [L::Bits]) {
     for k in 1..picks.len() {
         let pick = picks[k];
         let mut new = L::everywhere();
         for earlier in &picks[..k] {
             new = L::unequal(new, pick, *earlier);
         }
-        picks[k] = L::choose(new, pick, L::Bits::of(base + k as u64));
+        picks[k] = L::choose(new, pick, L::Bits::of(instead[k]));
     }
 }
 
 /// The same with four earlier picks compared at once, in fields of 16 bits.
 #[inline(always)]
-fn make_distinct_packed<L: Lanes>(base: u64, picks: &mut [L::Bits]) {
-    let in_all = |pick: u64| pick * 0x0001_0001_0001_0001;
-    let mut packed = [L::Bits::of(in_all(EMPTY)); LARGEST_COMPARED / PICKS_PER_WORD];
-    for k in 0..picks.len() {
-        let pair = picks[k] | (picks[k] << 16);
-        let pick = pair | (pair << 32);
-        let mut new = L::all_fields();
-        for word in &packed[..k.div_ceil(PICKS_PER_WORD)] {
-            new = L::fields_unequal(new, pick, *word);
+fn make_distinct_packed<L: Lanes>(instead: &[u64], picks: &mut [L::Bits]) {
+    let empty = L::Bits::of(EMPTY * IN_ALL_FIELDS);
+    let mut full = [empty; LARGEST_COMPARED / PICKS_PER_WORD];
+    let groups = picks.chunks_mut(PICKS_PER_WORD);
+    for (group, (four, instead)) in groups.zip(instead.chunks(PICKS_PER_WORD)).enumerate() {
+        // What a pick is compared with last is in a register: picks wait for each other.
+        let mut open = empty;
+        for i in 0..PICKS_PER_WORD {
+            let Some(pick) = four.get_mut(i) else { break };
+            let pair = *pick | (*pick << 16);
+            let all = pair | (pair << 32);
+            let mut new = L::all_fields();
+            for word in &full[..group] {
+                new = L::fields_unequal(new, all, *word);
+            }
+            new = L::fields_unequal(new, all, open);
+            let all = L::choose(L::whole_lanes(new), all, L::Bits::of(instead[i]));
+            *pick = all & L::Bits::of(EMPTY);
+            // The field of an empty place has all its bits set.
+            open = open & (all | L::Bits::of(!(EMPTY << (16 * i))));
         }
-        let last = L::Bits::of(in_all(base + k as u64));
-        let pick = L::choose(L::whole_lanes(new), pick, last);
-        picks[k] = pick & L::Bits::of(EMPTY);
-        // The field of an empty place has all its bits set.
-        let slot = &mut packed[k / PICKS_PER_WORD];
-        let others = !(EMPTY << (16 * (k % PICKS_PER_WORD)));
-        *slot = *slot & (pick | L::Bits::of(others));
+        full[group] = open;
     }
 }
 

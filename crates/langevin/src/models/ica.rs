@@ -178,6 +178,8 @@ impl Posterior for Ica {
     ) {
         let m = self.signals(theta);
         self.determinant_score(theta, scratch, out);
+        let mut small = [L::zero(); SMALL];
+        let scratch = if m <= 3 { &mut small } else { scratch };
         let Parts { half, sum, x, t } = split(theta, m, scratch);
         for index in rows {
             self.rows.gather(index, x);
@@ -214,6 +216,10 @@ impl Posterior for Ica {
         }]
     }
 }
+
+/// Scratch entries for three signals. The compiler can keep them in registers where the number of
+/// signals is a constant, and they are its own.
+const SMALL: usize = 24;
 
 /// The parts of the scratch space of the score.
 struct Parts<'a, R> {

@@ -1,17 +1,16 @@
 //! Sums over minibatches for models in which a row enters through its product with the state.
 //!
 //! Each chain has rows of its own. Instead of bringing the rows of all chains into lanes, number by
-//! number, a row is multiplied with the state of its chain eight features at a time, and only the
-//! products go into lanes. A product is the sum of eight partial sums, combined in pairs, whatever
-//! the registers of the processor.
+//! number, a row is multiplied with the state of its chain eight features at a time. A product is
+//! the sum of eight partial sums, combined in pairs, whatever the registers of the processor.
 
 use crate::real::{BitLanes, Lanes, MAX_WIDTH, Real};
 use crate::target::Rows;
 
 /// Features that are multiplied at once.
 const OCTET: usize = 8;
-/// Rows whose products go into lanes together.
-const ROWS: usize = 8;
+/// Rows of a chain whose weights are made together.
+const ROWS: usize = 16;
 /// Features up to which this pays: what belongs to a chain stays in registers.
 pub(super) const MOST_FEATURES: usize = 8 * OCTET;
 
@@ -49,22 +48,30 @@ pub(super) fn weighted_rows<L: Lanes, W: Weight>(
     for index in index.chunks(ROWS) {
         let words = L::Bits::words(index);
         let row = |k: usize, lane: usize| data.padded_row(words[k * L::WIDTH + lane] as usize);
+        // Row after row of chain after chain: the products are eight sums of eight at a time.
         let mut products = [0.0; ROWS * MAX_WIDTH];
-        let mut by_row = [L::Octet::zero(); MAX_WIDTH];
+        let mut partial = [L::Octet::zero(); OCTET];
+        let mut n = 0;
         for lane in 0..L::WIDTH {
             let state = octets::<L>(&states[lane * stride..(lane + 1) * stride]);
-            let mut partial = [L::Octet::zero(); ROWS];
             for k in 0..index.len() {
                 let x = row(k, lane);
-                partial[k] = L::Octet::load(x) * state[0];
+                let mut sum = L::Octet::load(x) * state[0];
                 for c in 1..n_octets {
-                    partial[k] = L::Octet::load(&x[c * OCTET..]).mul_add(state[c], partial[k]);
+                    sum = L::Octet::load(&x[c * OCTET..]).mul_add(state[c], sum);
+                }
+                partial[n % OCTET] = sum;
+                n += 1;
+                if n.is_multiple_of(OCTET) {
+                    L::Octet::sum_each(&partial).store(&mut products[n - OCTET..]);
                 }
             }
-            by_row[lane] = L::Octet::sum_each(&partial);
         }
-        into_lanes::<L>(&by_row, &mut products);
-        for weights in products.chunks_exact_mut(L::WIDTH).take(index.len()) {
+        if !n.is_multiple_of(OCTET) {
+            L::Octet::sum_each(&partial).store(&mut products[n - n % OCTET..]);
+        }
+        // A weight needs no neighbours: packs of products will do in any order.
+        for weights in products[..n].chunks_exact_mut(L::WIDTH) {
             W::weight(L::load(weights)).store(weights);
         }
         for lane in 0..L::WIDTH {
@@ -72,7 +79,7 @@ pub(super) fn weighted_rows<L: Lanes, W: Weight>(
             let mut octets = octets::<L>(sum);
             for k in 0..index.len() {
                 let x = row(k, lane);
-                let weight = L::Octet::of(products[k * L::WIDTH + lane]);
+                let weight = L::Octet::of(products[lane * index.len() + k]);
                 for c in 0..n_octets {
                     octets[c] = L::Octet::load(&x[c * OCTET..]).mul_add(weight, octets[c]);
                 }
@@ -132,29 +139,6 @@ fn transpose<L: Lanes>(from: &[f64], width: usize, to: &mut [f64], height: usize
             for r in 0..OCTET {
                 square[r].store(&mut to[(j + r) * height + i..]);
             }
-        }
-    }
-}
-
-/// From one octet of rows for each chain to one pack of chains for each row.
-#[inline(always)]
-fn into_lanes<L: Lanes>(by_row: &[L::Octet; MAX_WIDTH], out: &mut [f64]) {
-    if L::WIDTH < OCTET {
-        let mut rows = [0.0; ROWS];
-        for (lane, octet) in by_row[..L::WIDTH].iter().enumerate() {
-            octet.store(&mut rows);
-            for k in 0..ROWS {
-                out[k * L::WIDTH + lane] = rows[k];
-            }
-        }
-        return;
-    }
-    for first in (0..L::WIDTH).step_by(OCTET) {
-        let mut square = [L::Octet::zero(); OCTET];
-        square.copy_from_slice(&by_row[first..first + OCTET]);
-        L::Octet::transpose(&mut square);
-        for k in 0..ROWS {
-            square[k].store(&mut out[k * L::WIDTH + first..]);
         }
     }
 }

@@ -32,6 +32,8 @@ pub unsafe trait BitLanes:
     fn store(self, words: &mut [u64]);
     /// Product of the low 32 bits of each lane, as 64 bits.
     fn mul_low(self, other: Self) -> Self;
+    /// The smaller word in each lane.
+    fn at_most(self, other: Self) -> Self;
     /// The lanes of packs one after the other.
     #[inline(always)]
     fn words(packs: &[Self]) -> &[u64] {
@@ -123,15 +125,15 @@ pub unsafe trait Lanes: Real {
     #[inline(always)]
     fn gather_row(table: &[f64], stride: usize, index: &Self::Bits, out: &mut [Self]) {
         assert!(stride.is_multiple_of(4) && out.len() <= stride && table.len() >= stride);
-        let last = table.len() / stride - 1;
+        let last = Self::Bits::of((table.len() / stride) as u64 - 1);
+        // Only then is an index used as one; multiplication takes the low 32 bits.
+        let start = index.at_most(last).mul_low(Self::Bits::of(stride as u64));
+        let mut starts = [0; MAX_WIDTH];
+        start.store(&mut starts);
         let mut rows = [table.as_ptr(); MAX_WIDTH];
-        // The lanes of the index are read from memory one by one: taking a register apart would
-        // cost more than the whole row.
-        let words = Self::Bits::words(std::slice::from_ref(index));
         for lane in 0..Self::WIDTH {
-            let row = (words[lane] as usize).min(last);
             // SAFETY: row `last` is the last to lie wholly in the table.
-            rows[lane] = unsafe { table.as_ptr().add(row * stride) };
+            rows[lane] = unsafe { table.as_ptr().add(starts[lane] as usize) };
         }
         for (k, chunk) in out.chunks_mut(4).enumerate() {
             // SAFETY: a row has `stride` numbers, a multiple of four.
@@ -270,6 +272,10 @@ unsafe impl BitLanes for Word {
     #[inline(always)]
     fn store(self, words: &mut [u64]) {
         words[0] = self.0;
+    }
+    #[inline(always)]
+    fn at_most(self, other: Self) -> Self {
+        Word(self.0.min(other.0))
     }
     #[inline(always)]
     fn mul_low(self, other: Self) -> Self {

@@ -87,6 +87,10 @@ unsafe impl<B: BitLanes> BitLanes for Twice<B> {
         self.1.store(&mut words[B::WIDTH..]);
     }
     #[inline(always)]
+    fn at_most(self, other: Self) -> Self {
+        Twice(self.0.at_most(other.0), self.1.at_most(other.1))
+    }
+    #[inline(always)]
     fn mul_low(self, other: Self) -> Self {
         Twice(self.0.mul_low(other.0), self.1.mul_low(other.1))
     }

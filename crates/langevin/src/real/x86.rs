@@ -123,7 +123,7 @@ shifts!(U64x8: _mm512_sll_epi64 _mm512_srl_epi64);
 
 /// The words of a pack: everything but the operators.
 macro_rules! words {
-    ($type:ident $width:literal: $set1:ident $load:ident $store:ident $mul:ident) => {
+    ($type:ident $width:literal: $set1:ident $load:ident $store:ident $mul:ident $min:ident) => {
         // SAFETY: a register of words.
         unsafe impl BitLanes for $type {
             const WIDTH: usize = $width;
@@ -149,11 +149,30 @@ macro_rules! words {
                 // SAFETY: see the top of the file.
                 $type(unsafe { $mul(self.0, other.0) })
             }
+            #[inline(always)]
+            fn at_most(self, other: Self) -> Self {
+                // SAFETY: see the top of the file.
+                $type(unsafe { $min(self.0, other.0) })
+            }
         }
     };
 }
-words!(U64x4 4: _mm256_set1_epi64x _mm256_loadu_si256 _mm256_storeu_si256 _mm256_mul_epu32);
-words!(U64x8 8: _mm512_set1_epi64 _mm512_loadu_si512 _mm512_storeu_si512 _mm512_mul_epu32);
+/// The smaller of two words without sign. Flipping the top bits makes the signed comparison, the only
+/// one there is, do.
+///
+/// # Safety
+/// See the top of the file.
+#[inline(always)]
+unsafe fn smaller_words(a: __m256i, b: __m256i) -> __m256i {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let top = _mm256_set1_epi64x(i64::MIN);
+        let over = _mm256_cmpgt_epi64(_mm256_xor_si256(a, top), _mm256_xor_si256(b, top));
+        _mm256_blendv_epi8(a, b, over)
+    }
+}
+words!(U64x4 4: _mm256_set1_epi64x _mm256_loadu_si256 _mm256_storeu_si256 _mm256_mul_epu32 smaller_words);
+words!(U64x8 8: _mm512_set1_epi64 _mm512_loadu_si512 _mm512_storeu_si512 _mm512_mul_epu32 _mm512_min_epu64);
 
 /// The numbers of a pack: everything but the operators and the comparisons.
 macro_rules! reals {
@@ -229,15 +248,8 @@ unsafe impl Lanes for F64x4 {
     fn gather(table: &[f64], index: U64x4) -> Self {
         assert!(!table.is_empty());
         let last = U64x4::of(table.len() as u64 - 1);
-        // SAFETY: indices are clamped to the table (as unsigned words far below 2⁶³, so the
-        // signed comparison holds once the top bit is known to be clear).
-        F64x4(unsafe {
-            let over = _mm256_cmpgt_epi64(index.0, last.0);
-            let negative = _mm256_cmpgt_epi64(_mm256_setzero_si256(), index.0);
-            let clamp = _mm256_or_si256(over, negative);
-            let safe = _mm256_blendv_epi8(index.0, last.0, clamp);
-            _mm256_i64gather_pd::<8>(table.as_ptr(), safe)
-        })
+        // SAFETY: indices are clamped to the table.
+        F64x4(unsafe { _mm256_i64gather_pd::<8>(table.as_ptr(), index.at_most(last).0) })
     }
     #[inline(always)]
     unsafe fn load_fours(rows: &[*const f64], offset: usize) -> [Self; 4] {
@@ -396,9 +408,7 @@ unsafe impl Lanes for F64x8 {
         assert!(!table.is_empty());
         let last = U64x8::of(table.len() as u64 - 1);
         // SAFETY: indices are clamped to the table.
-        F64x8(unsafe {
-            _mm512_i64gather_pd::<8>(_mm512_min_epu64(index.0, last.0), table.as_ptr())
-        })
+        F64x8(unsafe { _mm512_i64gather_pd::<8>(index.at_most(last).0, table.as_ptr()) })
     }
     #[inline(always)]
     fn swap_if_odd(word: U64x8, a: Self, b: Self) -> (Self, Self) {

@@ -140,6 +140,11 @@ impl BatchSampler {
         self.bounds.len()
     }
 
+    /// Whether a batch depends on the batches before it, and not on its random numbers alone.
+    pub(crate) fn remembers(&self) -> bool {
+        matches!(self.method, Method::Shuffle(_))
+    }
+
     /// Fills `out` with the rows of one batch after the other.
     #[inline(always)]
     pub fn fill<L: Lanes>(&mut self, rng: &mut Rng<L>, out: &mut [L::Bits]) {

@@ -150,8 +150,9 @@ impl<M: Metric> Integrator for EulerMaruyama<'_, M> {
         let rate = match &self.drift {
             Drift::Plain => {
                 let rate = L::of(h * beta);
+                // What waits for the score comes last.
                 for i in 0..d {
-                    theta[i] = xi[i].mul_add(spread, s[i].mul_add(rate, theta[i]));
+                    theta[i] = s[i].mul_add(rate, xi[i].mul_add(spread, theta[i]));
                 }
                 return;
             }
@@ -168,7 +169,7 @@ impl<M: Metric> Integrator for EulerMaruyama<'_, M> {
         // The score is no longer needed: its space takes the noise.
         metric.sqrt_apply(theta, shared, xi, s);
         for i in 0..d {
-            theta[i] = s[i].mul_add(spread, drift[i].mul_add(rate, theta[i]));
+            theta[i] = drift[i].mul_add(rate, s[i].mul_add(spread, theta[i]));
         }
     }
 }

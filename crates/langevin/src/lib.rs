@@ -10,6 +10,7 @@
 pub mod batch;
 pub mod catalog;
 pub mod chain;
+mod chance;
 mod check;
 pub mod dynamics;
 pub mod error;

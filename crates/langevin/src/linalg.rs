@@ -21,6 +21,18 @@ pub fn mat_vec<R: Real>(a: &[f64], v: &[R], out: &mut [R]) {
     }
 }
 
+/// `out −= A v` for a constant matrix.
+#[inline(always)]
+pub fn subtract_mat_vec<R: Real>(a: &[f64], v: &[R], out: &mut [R]) {
+    let n = v.len();
+    for (i, out) in out.iter_mut().enumerate() {
+        let row = &a[i * n..(i + 1) * n];
+        for j in 0..n {
+            *out = v[j].mul_add(R::of(-row[j]), *out);
+        }
+    }
+}
+
 /// `out = L v` for a constant lower triangular matrix.
 #[inline(always)]
 pub fn lower_vec<R: Real>(a: &[f64], v: &[R], out: &mut [R]) {

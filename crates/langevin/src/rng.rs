@@ -5,7 +5,7 @@
 //! fixed number of words, whatever their values: there is no rejection, hence no branch and no
 //! chain that waits for another.
 
-use crate::real::{BitLanes, Isa, Kernel, Lanes, MAX_WIDTH, Word, WordsToNumbers, math};
+use crate::real::{BitLanes, Lanes, MAX_WIDTH, Word, WordsToNumbers, math};
 
 /// What a stream is used for; streams of different purposes are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,10 +36,14 @@ fn mix(word: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The 256-bit state that a (seed, chain, purpose) starts from.
-fn initial_state(seed: u64, chain: u64, stream: Stream) -> [u64; 4] {
+/// Generators that a chain draws its steps from, in turn.
+pub(crate) const STRANDS: usize = 8;
+
+/// The 256-bit state that a strand of a (seed, chain, purpose) starts from.
+fn initial_state(seed: u64, chain: u64, stream: Stream, strand: usize) -> [u64; 4] {
     let mut from_seed = SplitMix(seed);
-    let mut from_chain = SplitMix(mix(chain).wrapping_add(stream as u64));
+    let purpose = (strand as u64) << 8 | stream as u64;
+    let mut from_chain = SplitMix(mix(chain).wrapping_add(purpose));
     std::array::from_fn(|_| mix(from_seed.next() ^ from_chain.next().rotate_left(32)))
 }
 
@@ -93,15 +97,48 @@ impl Rng<f64> {
 impl<L: Lanes> Rng<L> {
     /// The streams of chains `first`, `first + 1`, …, one in each lane.
     pub fn for_chains(seed: u64, first: u64, stream: Stream) -> Self {
+        Self::strand(seed, first, stream, 0)
+    }
+
+    /// One strand of the streams of chains `first`, `first + 1`, …; strand 0 is the stream itself.
+    pub(crate) fn strand(seed: u64, first: u64, stream: Stream, strand: usize) -> Self {
         let mut words = [[0_u64; MAX_WIDTH]; 4];
         for lane in 0..L::WIDTH {
-            let state = initial_state(seed, first.wrapping_add(lane as u64), stream);
+            let state = initial_state(seed, first.wrapping_add(lane as u64), stream, strand);
             for i in 0..4 {
                 words[i][lane] = state[i];
             }
         }
         Rng {
             s: words.map(|w| L::Bits::load(&w)),
+        }
+    }
+
+    /// Generators side by side, which fill the lanes of a wider one.
+    #[inline(always)]
+    pub(crate) fn joined<S: Lanes>(parts: &[Rng<S>]) -> Self {
+        let mut words = [[0_u64; MAX_WIDTH]; 4];
+        for (part, lanes) in parts.iter().zip((0..L::WIDTH).step_by(S::WIDTH)) {
+            for i in 0..4 {
+                part.s[i].store(&mut words[i][lanes..]);
+            }
+        }
+        Rng {
+            s: words.map(|w| L::Bits::load(&w)),
+        }
+    }
+
+    /// The opposite of [`joined`](Self::joined).
+    #[inline(always)]
+    pub(crate) fn part<S: Lanes>(self, parts: &mut [Rng<S>]) {
+        let mut words = [[0_u64; MAX_WIDTH]; 4];
+        for i in 0..4 {
+            self.s[i].store(&mut words[i]);
+        }
+        for (part, lanes) in parts.iter_mut().zip((0..L::WIDTH).step_by(S::WIDTH)) {
+            for i in 0..4 {
+                part.s[i] = S::Bits::load(&words[i][lanes..]);
+            }
         }
     }
 
@@ -134,9 +171,6 @@ impl<L: Lanes> Rng<L> {
     /// deviations with full relative precision.
     #[inline(always)]
     pub fn fill_normals(&mut self, out: &mut [L]) {
-        if L::WIDTH == 1 && out.len() >= SINGLE_CHAIN_BLOCK {
-            return self.fill_normals_of_one_chain(out);
-        }
         let mut pairs = out.chunks_exact_mut(2);
         for pair in &mut pairs {
             let (radius, angle) = (self.next_word(), self.next_word());
@@ -146,56 +180,6 @@ impl<L: Lanes> Rng<L> {
             let (radius, angle) = (self.next_word(), self.next_word());
             *last = L::by_register::<BoxMuller>(radius, angle).0;
         }
-    }
-
-    /// A chain that is alone draws its words one by one, but transforms many of them at once.
-    #[inline(never)]
-    fn fill_normals_of_one_chain(&mut self, out: &mut [L]) {
-        let isa = Isa::detect();
-        for block in out.chunks_mut(SINGLE_CHAIN_BLOCK) {
-            let mut words = Words {
-                radii: [0; SINGLE_CHAIN_BLOCK / 2],
-                angles: [0; SINGLE_CHAIN_BLOCK / 2],
-            };
-            for i in 0..block.len().div_ceil(2) {
-                self.next_word().store(&mut words.radii[i..]);
-                self.next_word().store(&mut words.angles[i..]);
-            }
-            let (first, second) = isa.run(isa.width(), words);
-            for (i, pair) in block.chunks_mut(2).enumerate() {
-                pair[0] = L::load(&first[i..]);
-                if let Some(other) = pair.get_mut(1) {
-                    *other = L::load(&second[i..]);
-                }
-            }
-        }
-    }
-}
-
-/// Normal numbers that a single chain transforms at once.
-const SINGLE_CHAIN_BLOCK: usize = 64;
-
-/// Words of one chain that are to become normal numbers.
-struct Words {
-    radii: [u64; SINGLE_CHAIN_BLOCK / 2],
-    angles: [u64; SINGLE_CHAIN_BLOCK / 2],
-}
-
-impl Kernel for Words {
-    type Output = ([f64; SINGLE_CHAIN_BLOCK / 2], [f64; SINGLE_CHAIN_BLOCK / 2]);
-
-    #[inline(always)]
-    fn run<L: Lanes>(self) -> Self::Output {
-        let mut first = [0.0; SINGLE_CHAIN_BLOCK / 2];
-        let mut second = first;
-        for i in (0..first.len()).step_by(L::WIDTH) {
-            let radius = L::Bits::load(&self.radii[i..]);
-            let angle = L::Bits::load(&self.angles[i..]);
-            let (a, b) = L::by_register::<BoxMuller>(radius, angle);
-            a.store(&mut first[i..]);
-            b.store(&mut second[i..]);
-        }
-        (first, second)
     }
 }
 

@@ -151,10 +151,16 @@ impl Rows {
             L::gather_row(self.data.numbers(), self.stride, index, out);
         }
     }
-    /// The sum of rows `indices[k][lane]` in each lane; `out` and the scratch space `row` have the
-    /// width of a row.
+    /// `weight` times the sum of rows `indices[k][lane]` in each lane; `out` and the scratch space
+    /// `row` have the width of a row.
     #[inline(always)]
-    pub fn sum<L: Lanes>(&self, indices: &[L::Bits], row: &mut [L], out: &mut [L]) {
+    pub fn weighted_sum<L: Lanes>(
+        &self,
+        weight: f64,
+        indices: &[L::Bits],
+        row: &mut [L],
+        out: &mut [L],
+    ) {
         if let Some(size) = Self::column_size(self.len) {
             // Column by column, so that a sum stays in a register.
             for (column, out) in self.columns.chunks_exact(size).zip(out) {
@@ -162,7 +168,7 @@ impl Rows {
                 for index in indices {
                     sum += L::lookup(column, *index);
                 }
-                *out = sum;
+                *out = sum * weight;
             }
             return;
         }
@@ -172,6 +178,9 @@ impl Rows {
             for i in 0..out.len() {
                 out[i] += row[i];
             }
+        }
+        for sum in out {
+            *sum *= L::of(weight);
         }
     }
 }

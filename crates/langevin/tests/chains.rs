@@ -335,7 +335,7 @@ fn a_diverged_chain_is_reported_and_left_out() {
         SkewMatrix::sign_pattern(2, 1.0).unwrap(),
     )
     .unwrap();
-    let plan = Plan::new(2000, 9.5)
+    let plan = Plan::new(2000, 10.5)
         .chains(100)
         .start(Start::Fixed(vec![0.0, 9.0]))
         .seed(5);

@@ -124,3 +124,48 @@ fn chain_17_alone_equals_chain_17_among_1000() {
     let alone = bits(&model, &system, &plan.clone().first_chain(17).chains(1));
     assert!(among[17] == alone[0]);
 }
+
+#[test]
+fn every_kind_of_minibatch_is_the_same_alone_and_among_others() {
+    let entry = |k: usize| 4.0 * (k as f64 * 0.618_033_988_749_894_9).fract() - 2.0;
+    let data = |n: usize| (0..n).map(entry).collect::<Vec<f64>>();
+    let labels: Vec<f64> = (0..100).map(|i| f64::from(i % 3 == 0)).collect();
+    let identity: Vec<f64> = (0..9).map(|i| (i % 4 == 0) as u8 as f64).collect();
+    let models = [
+        (
+            Model::Normal(NormalParameters::new(data(100)).unwrap()),
+            vec![0.0, 1.0],
+        ),
+        (
+            Model::Logistic(LogisticRegression::new(data(700), 7, &labels, 1.0).unwrap()),
+            vec![0.0; 7],
+        ),
+        (Model::Ica(Ica::new(data(300), 3, 1.0).unwrap()), identity),
+    ];
+    for (model, start) in models {
+        let j = SkewMatrix::random_signs(model.dim(), 1).unwrap();
+        let system = System::named("LD", MetricChoice::of_paper(&model), j).unwrap();
+        // Few rows, packed ones, shuffled ones; and repeated ones.
+        for (batch_size, with_replacement) in
+            [(5, false), (21, false), (70, false), (9, true), (80, true)]
+        {
+            let gradient = Gradient::Minibatch {
+                batch_size,
+                with_replacement,
+            };
+            let plan = Plan::new(301, 1e-4)
+                .chains(17)
+                .gradient(gradient)
+                .start(Start::Fixed(start.clone()))
+                .seed(3);
+            let all = bits(&model, &system, &plan);
+            for isa in Isa::available() {
+                let plan = plan.clone().isa(isa);
+                let what = format!("{} {gradient:?} {isa:?}", model.name());
+                assert!(bits(&model, &system, &plan) == all, "{what}");
+                let alone = bits(&model, &system, &plan.first_chain(11).chains(1));
+                assert!(alone[0] == all[11], "{what}: chain 11 alone");
+            }
+        }
+    }
+}

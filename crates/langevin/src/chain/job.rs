@@ -3,11 +3,10 @@
 use super::plan::Plan;
 use super::watch::Watch;
 use super::{Control, Divergence, Group};
-use crate::batch::BatchSampler;
+use crate::chance::Chance;
 use crate::integrator::{Integrator, Score, StepSize};
-use crate::real::{BitLanes, Kernel, Lanes, MAX_WIDTH};
+use crate::real::{Kernel, Lanes, MAX_WIDTH};
 use crate::record::{Block, Record};
-use crate::rng::{Rng, Stream};
 use crate::target::Target;
 
 /// The chains of one pack.
@@ -23,6 +22,10 @@ pub(super) struct Job<'a, T, I, R> {
 
 /// Bytes of states that a block holds: they stay in the first-level cache until recorded.
 const BLOCK_BYTES: usize = 12 * 1024;
+
+/// States of no more coordinates are variables of the kernel, which the compiler can keep in
+/// registers.
+const SMALL_DIM: usize = 4;
 
 impl<T: Target, I: Integrator, R: Record> Kernel for Job<'_, T, I, R> {
     type Output = (Group<R>, Vec<Divergence>, bool);
@@ -44,18 +47,20 @@ impl<T: Target, I: Integrator, R: Record> Job<'_, T, I, R> {
     fn run_chains<L: Lanes>(mut self, d: usize) -> (Group<R>, Vec<Divergence>, bool) {
         let plan = self.plan;
         let n_noise = self.integrator.n_noise();
-        let mut batches = BatchSampler::new(plan.gradient, self.target.n_data());
-        let batch_size = batches.as_ref().map_or(0, |b| b.batch_size());
-        // An even number of steps, so that blocks take normal numbers in whole pairs.
-        let block_len = (BLOCK_BYTES / (d.max(n_noise) * size_of::<L>())).clamp(4, 128) & !1;
+        let len = (BLOCK_BYTES / (d.max(n_noise) * size_of::<L>())).clamp(4, 128);
+        let mut chance =
+            Chance::<L>::new(plan, self.first_chain, n_noise, self.target.n_data(), len);
+        let block_len = chance.block_len();
 
-        let mut theta = pack_states::<L>(self.starts);
-        let theta = &mut theta[..d];
-        let mut noise_rng = Rng::<L>::for_chains(plan.seed, self.first_chain, Stream::Noise);
-        let mut batch_rng = Rng::<L>::for_chains(plan.seed, self.first_chain, Stream::Batch);
+        let mut small = [L::zero(); SMALL_DIM];
+        let mut large = pack_states::<L>(self.starts);
+        let theta = if d <= SMALL_DIM {
+            small[..d].copy_from_slice(&large);
+            &mut small[..d]
+        } else {
+            &mut large[..d]
+        };
         let mut states = vec![L::zero(); block_len * d];
-        let mut noise = vec![L::zero(); block_len * n_noise];
-        let mut rows = vec![L::Bits::of(0); block_len * batch_size];
         let mut sizes = vec![0.0; block_len];
         let mut scratch = vec![L::zero(); self.integrator.scratch_len()];
         let mut target_scratch = vec![L::zero(); self.target.scratch_len()];
@@ -70,10 +75,7 @@ impl<T: Target, I: Integrator, R: Record> Job<'_, T, I, R> {
                 break;
             }
             let n = (plan.n_steps - step).min(block_len as u64) as usize;
-            noise_rng.fill_normals(&mut noise);
-            if let Some(batches) = &mut batches {
-                batches.fill::<L>(&mut batch_rng, &mut rows);
-            }
+            chance.fill();
             if varying || step == 0 {
                 for (i, h) in sizes.iter_mut().enumerate() {
                     *h = plan.step_size.at(step + i as u64);
@@ -85,12 +87,11 @@ impl<T: Target, I: Integrator, R: Record> Job<'_, T, I, R> {
                 }
                 let mut score = TargetScore {
                     target: self.target,
-                    rows: &rows[i * batch_size..(i + 1) * batch_size],
+                    rows: chance.rows(i),
                     scratch: &mut target_scratch,
                 };
-                let xi = &noise[i * n_noise..(i + 1) * n_noise];
                 self.integrator
-                    .step(theta, &mut score, sizes[i], xi, &mut scratch);
+                    .step(theta, &mut score, sizes[i], chance.noise(i), &mut scratch);
             }
             let positive = self.target.positive_coordinates();
             watch.inspect(&mut states[..n * d], d, positive, step, theta);

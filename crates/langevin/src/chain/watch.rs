@@ -66,14 +66,31 @@ impl Watch {
         first_step: u64,
         theta: &mut [L],
     ) {
+        if !self.all_good(states, d, positive) {
+            // On a copy, so that the state itself can stay in registers.
+            let mut last = theta.to_vec();
+            self.stop_bad_chains(states, d, positive, first_step, &mut last);
+            theta.copy_from_slice(&last);
+        }
+    }
+
+    #[inline(always)]
+    fn all_good<L: Lanes>(&self, states: &[L], d: usize, positive: &[usize]) -> bool {
         // x·0 is NaN for every x that is not finite, and NaN stays in the sum.
-        let mut zeros = [L::zero(); 4];
-        for chunk in states.chunks(4) {
-            for (x, zero) in chunk.iter().zip(&mut zeros) {
-                *zero = x.mul_add(L::zero(), *zero);
+        let mut zeros = [L::zero(); 8];
+        let mut eights = states.chunks_exact(8);
+        for eight in &mut eights {
+            for i in 0..8 {
+                zeros[i] = eight[i].mul_add(L::zero(), zeros[i]);
             }
         }
-        let zero = (zeros[0] + zeros[1]) + (zeros[2] + zeros[3]);
+        for (x, zero) in eights.remainder().iter().zip(&mut zeros) {
+            *zero = x.mul_add(L::zero(), *zero);
+        }
+        let mut zero = zeros[0];
+        for other in &zeros[1..] {
+            zero += *other;
+        }
         let mut good = zero.all_finite() || self.only_stopped_are_bad(zero);
         for &i in positive {
             let mut smallest = L::of(f64::INFINITY);
@@ -82,9 +99,7 @@ impl Watch {
             }
             good &= smallest.all_positive();
         }
-        if !good {
-            self.stop_bad_chains(states, d, positive, first_step, theta);
-        }
+        good
     }
 
     /// A stopped chain is NaN for ever, and spare lanes do not matter.
@@ -96,6 +111,7 @@ impl Watch {
     }
 
     /// Finds the first bad state of each chain and makes everything from there on NaN.
+    #[inline(never)]
     fn stop_bad_chains<L: Lanes>(
         &mut self,
         states: &mut [L],

@@ -4,14 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::given::Divergences;
 use super::{Failure, Worker};
-use crate::batch::BatchSampler;
 use crate::chain::{Control, Divergence, Group, Plan, Watch, pack_states};
+use crate::chance::Chance;
 use crate::dynamics::Dynamics;
 use crate::integrator::{EulerMaruyama, Integrator, Score, StepSize};
 use crate::metric::Metric;
 use crate::real::{BitLanes, Kernel, Lanes, MAX_WIDTH};
 use crate::record::{Block, Record};
-use crate::rng::{Rng, Stream};
 use crate::skew::{Skew, SkewMatrix};
 
 /// What all workers of a run share.
@@ -70,9 +69,8 @@ impl<M: Metric, R: Record, F: Fn() -> R + Sync> Kernel for Job<'_, M, F> {
         let integrator = EulerMaruyama::new(self.shared.dynamics);
         let d = self.worker.target.dim();
         let bytes = self.starts.len() * d.max(integrator.n_noise()) * size_of::<f64>();
-        // An even number of steps, so that blocks take normal numbers in whole pairs.
-        let block_len = (BLOCK_BYTES / bytes).clamp(2, 128) & !1;
-        let mut packs = self.packs::<L, M, R>(&integrator, block_len);
+        let mut packs = self.packs::<L, M, R>(&integrator, (BLOCK_BYTES / bytes).max(2));
+        let block_len = packs[0].chance.block_len();
         let mut calls = Calls::new(&mut self.worker, self.starts, &packs);
         let mut scratch = vec![L::zero(); integrator.scratch_len()];
         let skew = match self.shared.dynamics.skew() {
@@ -88,7 +86,7 @@ impl<M: Metric, R: Record, F: Fn() -> R + Sync> Kernel for Job<'_, M, F> {
             }
             let n = (plan.n_steps - step).min(block_len as u64) as usize;
             for pack in &mut packs {
-                pack.fill();
+                pack.chance.fill();
             }
             let mut done = n;
             for i in 0..n {
@@ -108,7 +106,7 @@ impl<M: Metric, R: Record, F: Fn() -> R + Sync> Kernel for Job<'_, M, F> {
                 let h = plan.step_size.at(step + i as u64);
                 for pack in &mut packs {
                     calls.read_rows(pack, &integrator, &mut scratch);
-                    let xi = &pack.noise[i * pack.n_noise..(i + 1) * pack.n_noise];
+                    let xi = pack.chance.noise(i);
                     let mut score = Ready(&pack.score);
                     integrator.step(&mut pack.theta, &mut score, h, xi, &mut scratch);
                 }
@@ -165,26 +163,20 @@ impl<M: Metric, F> Job<'_, M, F> {
     {
         let plan = self.shared.plan;
         let n_noise = integrator.n_noise();
-        let batches = BatchSampler::new(plan.gradient, self.worker.target.n_data());
-        let batch_size = batches.as_ref().map_or(0, BatchSampler::batch_size);
+        let n_data = self.worker.target.n_data();
         let chunks = self.starts.chunks(L::WIDTH).enumerate();
         chunks
             .map(|(i, starts)| {
                 let first = i * L::WIDTH;
                 let chain = self.first_chain + first as u64;
                 let theta = pack_states::<L>(starts);
+                let chance = Chance::new(plan, chain, n_noise, n_data, block_len);
                 Pack {
                     first,
                     n_chains: starts.len(),
-                    n_noise,
-                    batch_size,
                     score: vec![L::zero(); theta.len()],
-                    states: vec![L::zero(); block_len * theta.len()],
-                    noise: vec![L::zero(); block_len * n_noise],
-                    rows: vec![L::Bits::of(0); block_len * batch_size],
-                    noise_rng: Rng::for_chains(plan.seed, chain, Stream::Noise),
-                    batch_rng: Rng::for_chains(plan.seed, chain, Stream::Batch),
-                    batches: batches.clone(),
+                    states: vec![L::zero(); chance.block_len() * theta.len()],
+                    chance,
                     watch: Watch::new(starts.len()),
                     record: (self.shared.record)(),
                     theta,
@@ -199,30 +191,15 @@ struct Pack<L: Lanes, R> {
     /// Row of the chain in lane 0.
     first: usize,
     n_chains: usize,
-    n_noise: usize,
-    batch_size: usize,
     theta: Vec<L>,
     score: Vec<L>,
     states: Vec<L>,
-    noise: Vec<L>,
-    rows: Vec<L::Bits>,
-    noise_rng: Rng<L>,
-    batch_rng: Rng<L>,
-    batches: Option<BatchSampler>,
+    chance: Chance<L>,
     watch: Watch,
     record: R,
 }
 
 impl<L: Lanes, R> Pack<L, R> {
-    /// Draws the random numbers of a block.
-    #[inline(always)]
-    fn fill(&mut self) {
-        self.noise_rng.fill_normals(&mut self.noise);
-        if let Some(batches) = &mut self.batches {
-            batches.fill::<L>(&mut self.batch_rng, &mut self.rows);
-        }
-    }
-
     /// Keeps the present state as number `i` of the block.
     #[inline(always)]
     fn keep(&mut self, i: usize) {
@@ -283,7 +260,7 @@ impl<'w, 'a> Calls<'w, 'a> {
             starts: starts.concat(),
             thetas: vec![0.0; len],
             bad: vec![],
-            rows: vec![0; n * packs[0].batch_size],
+            rows: vec![0; n * packs[0].chance.batch_size()],
             scores: vec![0.0; len],
             matrices: vec![0.0; foreign_metric * len * d],
             divergences: Divergences::new(foreign_metric * len),
@@ -370,8 +347,8 @@ fn read_lanes<L: Lanes>(table: &[f64], width: usize, first: usize, n: usize, out
 fn gather_rows<L: Lanes, R>(packs: &[Pack<L, R>], i: usize, out: &mut [i64]) {
     let mut lanes = [0; MAX_WIDTH];
     for pack in packs {
-        let size = pack.batch_size;
-        for (k, rows) in pack.rows[i * size..(i + 1) * size].iter().enumerate() {
+        let size = pack.chance.batch_size();
+        for (k, rows) in pack.chance.rows(i).iter().enumerate() {
             rows.store(&mut lanes);
             for lane in 0..pack.n_chains {
                 out[(pack.first + lane) * size + k] = lanes[lane] as i64;

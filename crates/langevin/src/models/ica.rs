@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 use crate::check;
 use crate::linalg::cholesky;
 use crate::metric::Metric;
-use crate::real::{Lanes, Real};
+use crate::real::{BitLanes, Isa, Kernel, Lanes, Real};
 use crate::rng::{Rng, Stream};
 use crate::skew::SkewMatrix;
 use crate::target::{Parameter, Posterior, Rows, check_state};
@@ -179,11 +179,26 @@ impl Posterior for Ica {
         let m = self.signals(theta);
         self.determinant_score(theta, scratch, out);
         let mut small = [L::zero(); SMALL];
-        let scratch = if m <= 3 { &mut small } else { scratch };
+        let scratch = if m <= MOST_SIGNALS_ALONE {
+            &mut small
+        } else {
+            scratch
+        };
         let Parts { half, sum, x, t } = split(theta, m, scratch);
-        for index in rows {
-            self.rows.gather(index, x);
-            Self::add_tanh(half, x, t, sum);
+        if L::WIDTH == 1 && m <= MOST_SIGNALS_ALONE {
+            let isa = Isa::detect();
+            let chain = OneChain {
+                data: &self.rows,
+                index: L::Bits::words(rows),
+                half: L::numbers(half),
+                sum: L::numbers_mut(sum),
+            };
+            isa.run(isa.width().min(OneChain::ROWS), chain);
+        } else {
+            for index in rows {
+                self.rows.gather(index, x);
+                Self::add_tanh(half, x, t, sum);
+            }
         }
         let weight = L::of(-(self.rows.len() as f64 / rows.len() as f64));
         for (out, sum) in out.iter_mut().zip(sum) {
@@ -214,6 +229,74 @@ impl Posterior for Ica {
             shape: vec![self.m, self.m],
             column_major: true,
         }]
+    }
+}
+
+/// Most signals for which a chain that is alone has rows in lanes.
+const MOST_SIGNALS_ALONE: usize = 3;
+
+/// `sum = Σ tanh(½ y) xᵀ` for one chain. Eight rows are in lanes for their tangents, and enter the
+/// sums one by one, as they do where chains are in lanes.
+struct OneChain<'a> {
+    data: &'a Rows,
+    index: &'a [u64],
+    half: &'a [f64],
+    sum: &'a mut [f64],
+}
+
+impl Kernel for OneChain<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        match self.data.width() {
+            1 => self.add_rows::<L::Octet, 1>(),
+            2 => self.add_rows::<L::Octet, 2>(),
+            _ => self.add_rows::<L::Octet, MOST_SIGNALS_ALONE>(),
+        }
+    }
+}
+
+impl OneChain<'_> {
+    const ROWS: usize = 8;
+
+    /// For M signals, with L eight numbers wide.
+    #[inline(always)]
+    fn add_rows<L: Lanes, const M: usize>(self) {
+        let mut sums = [[0.0; M]; M];
+        for index in self.index.chunks(Self::ROWS) {
+            let mut columns = [[0.0; Self::ROWS]; M];
+            for (k, row) in index.iter().enumerate() {
+                let row = self.data.row(*row as usize);
+                for col in 0..M {
+                    columns[col][k] = row[col];
+                }
+            }
+            let mut t = [L::zero(); M];
+            for row in 0..M {
+                t[row] = L::load(&columns[0]) * self.half[row];
+                for col in 1..M {
+                    let half = L::of(self.half[col * M + row]);
+                    t[row] = half.mul_add(L::load(&columns[col]), t[row]);
+                }
+            }
+            L::tanh_all(&mut t);
+            let mut tangents = [[0.0; Self::ROWS]; M];
+            for row in 0..M {
+                t[row].store(&mut tangents[row]);
+            }
+            for k in 0..index.len() {
+                for col in 0..M {
+                    for row in 0..M {
+                        sums[col][row] =
+                            Real::mul_add(tangents[row][k], columns[col][k], sums[col][row]);
+                    }
+                }
+            }
+        }
+        for (out, sum) in self.sum.iter_mut().zip(sums.as_flattened()) {
+            *out = *sum;
+        }
     }
 }
 

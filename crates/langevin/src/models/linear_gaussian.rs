@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use crate::Result;
 use crate::check;
-use crate::linalg::{cholesky, mat_vec, row_major, solve_transposed};
+use crate::linalg::{cholesky, mat_vec, row_major, solve_transposed, subtract_mat_vec};
 use crate::metric::Constant;
 use crate::real::{Lanes, Real};
 use crate::rng::Rng;
@@ -146,10 +146,10 @@ impl Posterior for LinearGaussian {
 
     #[inline(always)]
     fn score<R: Real>(&self, theta: &[R], _scratch: &mut [R], out: &mut [R]) {
-        mat_vec(&self.precision, theta, out);
         for (out, pull) in out.iter_mut().zip(&self.pull) {
-            *out = R::of(*pull) - *out;
+            *out = R::of(*pull);
         }
+        subtract_mat_vec(&self.precision, theta, out);
     }
 
     #[inline(always)]
@@ -161,13 +161,10 @@ impl Posterior for LinearGaussian {
         out: &mut [L],
     ) {
         let d = theta.len();
-        let (row, sum) = scratch.split_at_mut(d);
-        self.pulls.sum(rows, row, sum);
-        let weight = L::of(self.rows.len() as f64 / rows.len() as f64);
-        mat_vec(&self.precision, theta, out);
-        for i in 0..d {
-            out[i] = sum[i].mul_add(weight, -out[i]);
-        }
+        let weight = self.rows.len() as f64 / rows.len() as f64;
+        self.pulls
+            .weighted_sum(weight, rows, &mut scratch[..d], out);
+        subtract_mat_vec(&self.precision, theta, out);
     }
 
     fn gaussian(&self) -> Option<Gaussian> {

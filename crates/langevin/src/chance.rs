@@ -5,8 +5,7 @@
 //! alone has its strands in lanes instead, and draws 64 steps at once: at the same speed, and the
 //! same numbers.
 
-use crate::batch::BatchSampler;
-use crate::chain::Plan;
+use crate::batch::{BatchSampler, Gradient};
 use crate::real::{BitLanes, Isa, Kernel, Lanes, Real};
 use crate::rng::{Rng, STRANDS, Stream};
 
@@ -32,23 +31,23 @@ pub(crate) struct Chance<L: Lanes> {
 }
 
 impl<L: Lanes> Chance<L> {
-    /// For a checked plan; blocks have about `block_len` steps.
+    /// For a checked gradient; blocks have about `block_len` steps.
     pub fn new(
-        plan: &Plan,
+        seed: u64,
         first_chain: u64,
+        gradient: Gradient,
         n_noise: usize,
         n_data: usize,
         block_len: usize,
     ) -> Self {
-        let batches = BatchSampler::new(plan.gradient, n_data);
+        let batches = BatchSampler::new(gradient, n_data);
         let batch_size = batches.as_ref().map_or(0, BatchSampler::batch_size);
         // Turns or whole parts of them, which take an even number of normal numbers.
         let block_len = match L::WIDTH {
             1 => block_len.next_multiple_of(ROUND),
             _ => 1 << block_len.clamp(2, LONGEST_BLOCK).ilog2(),
         };
-        let strands =
-            |stream| std::array::from_fn(|s| Rng::strand(plan.seed, first_chain, stream, s));
+        let strands = |stream| std::array::from_fn(|s| Rng::strand(seed, first_chain, stream, s));
         Chance {
             n_noise,
             batch_size,
@@ -217,12 +216,10 @@ impl<S: Lanes> Kernel for RowsRound<'_, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::Gradient;
 
     #[test]
     fn no_two_steps_share_their_numbers() {
-        let plan = Plan::new(1, 0.1).gradient(Gradient::minibatch(40));
-        let mut chance = Chance::<f64>::new(&plan, 0, 3, 1 << 20, 128);
+        let mut chance = Chance::<f64>::new(1, 0, Gradient::minibatch(40), 3, 1 << 20, 128);
         let mut noise = vec![];
         let mut rows = vec![];
         for _ in 0..2 {

@@ -48,8 +48,9 @@ impl<T: Target, I: Integrator, R: Record> Job<'_, T, I, R> {
         let plan = self.plan;
         let n_noise = self.integrator.n_noise();
         let len = (BLOCK_BYTES / (d.max(n_noise) * size_of::<L>())).clamp(4, 128);
-        let mut chance =
-            Chance::<L>::new(plan, self.first_chain, n_noise, self.target.n_data(), len);
+        let n_data = self.target.n_data();
+        let (seed, gradient) = (plan.seed, plan.gradient);
+        let mut chance = Chance::<L>::new(seed, self.first_chain, gradient, n_noise, n_data, len);
         let block_len = chance.block_len();
 
         let mut small = [L::zero(); SMALL_DIM];

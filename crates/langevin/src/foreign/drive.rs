@@ -170,7 +170,8 @@ impl<M: Metric, F> Job<'_, M, F> {
                 let first = i * L::WIDTH;
                 let chain = self.first_chain + first as u64;
                 let theta = pack_states::<L>(starts);
-                let chance = Chance::new(plan, chain, n_noise, n_data, block_len);
+                let (seed, gradient) = (plan.seed, plan.gradient);
+                let chance = Chance::new(seed, chain, gradient, n_noise, n_data, block_len);
                 Pack {
                     first,
                     n_chains: starts.len(),

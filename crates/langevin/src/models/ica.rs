@@ -156,6 +156,12 @@ impl Posterior for Ica {
     fn score<R: Real>(&self, theta: &[R], scratch: &mut [R], out: &mut [R]) {
         let m = self.signals(theta);
         self.determinant_score(theta, scratch, out);
+        let mut small = [R::zero(); SMALL];
+        let scratch = if m <= FEW_SIGNALS {
+            &mut small
+        } else {
+            scratch
+        };
         let Parts { half, sum, x, t } = split(theta, m, scratch);
         for row in self.rows.iter() {
             for (x, value) in x.iter_mut().zip(row) {
@@ -179,13 +185,13 @@ impl Posterior for Ica {
         let m = self.signals(theta);
         self.determinant_score(theta, scratch, out);
         let mut small = [L::zero(); SMALL];
-        let scratch = if m <= MOST_SIGNALS_ALONE {
+        let scratch = if m <= FEW_SIGNALS {
             &mut small
         } else {
             scratch
         };
         let Parts { half, sum, x, t } = split(theta, m, scratch);
-        if L::WIDTH == 1 && m <= MOST_SIGNALS_ALONE {
+        if L::WIDTH == 1 && m <= FEW_SIGNALS {
             let isa = Isa::detect();
             let chain = OneChain {
                 data: &self.rows,
@@ -232,8 +238,9 @@ impl Posterior for Ica {
     }
 }
 
-/// Most signals for which a chain that is alone has rows in lanes.
-const MOST_SIGNALS_ALONE: usize = 3;
+/// Up to so many signals, scratch space are variables of the kernel, and a chain that is alone has
+/// rows in lanes.
+const FEW_SIGNALS: usize = 3;
 
 /// `sum = Σ tanh(½ y) xᵀ` for one chain. Eight rows are in lanes for their tangents, and enter the
 /// sums one by one, as they do where chains are in lanes.
@@ -252,7 +259,7 @@ impl Kernel for OneChain<'_> {
         match self.data.width() {
             1 => self.add_rows::<L::Octet, 1>(),
             2 => self.add_rows::<L::Octet, 2>(),
-            _ => self.add_rows::<L::Octet, MOST_SIGNALS_ALONE>(),
+            _ => self.add_rows::<L::Octet, FEW_SIGNALS>(),
         }
     }
 }
@@ -300,8 +307,7 @@ impl OneChain<'_> {
     }
 }
 
-/// Scratch entries for three signals. The compiler can keep them in registers where the number of
-/// signals is a constant, and they are its own.
+/// Scratch entries for [`FEW_SIGNALS`].
 const SMALL: usize = 24;
 
 /// The parts of the scratch space of the score.

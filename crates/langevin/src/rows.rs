@@ -151,6 +151,7 @@ impl Rows {
             L::gather_row(self.data.numbers(), self.stride, index, out);
         }
     }
+
     /// `weight` times the sum of rows `indices[k][lane]` in each lane; `out` and the scratch space
     /// `row` have the width of a row.
     #[inline(always)]

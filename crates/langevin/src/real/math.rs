@@ -102,8 +102,8 @@ pub fn ln_normal<L: Lanes>(x: L) -> L {
 ///
 /// `x = 2^k m` with `m` in [0.6875, 1.375), cut into 16 intervals with a number `c ≈ 1/m` each; then
 /// `ln x = k ln 2 − ln c + ln(1 + r)` with `r = cm − 1`, |r| ≤ 1/32. The interval below 1 has
-/// `c = 1`, so that no digit is lost there. There is no division: with the root that follows, it
-/// would keep the divider busy for longer than all the rest takes.
+/// `c = 1`, so that no digit is lost there. There is no division, which would compete with the root
+/// that follows.
 #[inline(always)]
 pub fn minus_2_ln<L: Lanes>(x: L) -> L {
     let start = L::Bits::of(0.6875_f64.to_bits());

@@ -339,7 +339,7 @@ impl Kernel for FloorKernel<'_> {
                 for value in &mut values[..c.logistics] {
                     *value = value.logistic();
                 }
-                L::tanh_all(&mut values[..c.tanhs]);
+                L::tanh_half_all(&mut values[..c.tanhs]);
                 black_box(&mut values);
             }
         }

@@ -148,8 +148,22 @@ impl Rows {
                 out[c] = L::gather(&self.data.numbers()[c..], start);
             }
         } else {
-            L::gather_row(self.data.numbers(), self.stride, index, out);
+            self.gather_padded(L::Bits::words(std::slice::from_ref(index)), out);
         }
+    }
+
+    /// Whether rows are many, and long enough to be padded.
+    #[inline(always)]
+    pub(crate) fn are_padded(&self) -> bool {
+        self.stride > 2 && Self::column_size(self.len).is_none()
+    }
+
+    /// [`gather`](Self::gather) for padded rows, from the words of the index.
+    #[inline(always)]
+    pub(crate) fn gather_padded<L: Lanes>(&self, index: &[u64], out: &mut [L]) {
+        // (A constant for short rows, once the length of `out` is one.)
+        let stride = if out.len() <= 4 { 4 } else { self.stride };
+        L::gather_row(self.data.numbers(), stride, index, out);
     }
 
     /// `weight` times the sum of rows `indices[k][lane]` in each lane; `out` and the scratch space

@@ -128,7 +128,7 @@ impl Kernel for Everything {
             let x = L::load(chunk);
             let positive = x.abs() + 0.1;
             let mut tanhs = [x, x * 0.1, x * 1e-3];
-            L::tanh_all(&mut tanhs);
+            L::tanh_half_all(&mut tanhs);
             let values = [
                 tanhs[0],
                 tanhs[1],
@@ -184,23 +184,33 @@ impl Kernel for Everything {
     }
 }
 
-/// Shared divisions cost an ulp or two.
+/// Twelve, three and single numbers: the quotient 2 / (e^x + 1) is at most 2 and goes through seven
+/// roundings where three share a division, so that 14 · 1.2·10⁻¹⁶ is the most it can be off.
 #[test]
 fn tangents_of_many_numbers_are_those_of_each() {
     let mut rng = Rng::new(2, 0, Stream::Setup);
     for scale in [0.01, 1.0, 60.0] {
         for _ in 0..20_000 {
-            let x: [f64; 5] = std::array::from_fn(|_| scale * (rng.uniform() - 0.5));
+            let x: [f64; 17] = std::array::from_fn(|_| scale * (rng.uniform() - 0.5));
             let mut many = x;
-            f64::tanh_all(&mut many);
+            f64::tanh_half_all(&mut many);
             for (x, t) in x.into_iter().zip(many) {
-                assert!(ulps(t, f64::tanh(x)) <= 5.0, "tanh({x}) = {t}");
+                let exact = f64::tanh(0.5 * x);
+                assert!(
+                    (t - exact).abs() <= 2e-15,
+                    "tanh({x} / 2) = {t}, not {exact}"
+                );
             }
         }
     }
     let mut odd = [f64::NAN, f64::INFINITY, -1e300];
-    f64::tanh_all(&mut odd);
+    f64::tanh_half_all(&mut odd);
     assert!(odd[0].is_nan());
+    let mut far = [f64::INFINITY, -1e300, 1e300, f64::NEG_INFINITY];
+    f64::tanh_half_all(&mut far);
+    for (t, sign) in far.into_iter().zip([1.0, -1.0, 1.0, -1.0]) {
+        assert!((t - sign).abs() <= 2e-15, "{t}");
+    }
 }
 
 #[test]

@@ -2,12 +2,12 @@
 
 use nalgebra::DMatrix;
 
+use super::IcaNatural;
+use super::ica_rows::{self, FEW_SIGNALS, SMALL, Space};
 use crate::check;
 use crate::linalg::cholesky;
-use crate::metric::Metric;
-use crate::real::{BitLanes, Isa, Kernel, Lanes, Real};
+use crate::real::{Lanes, Real};
 use crate::rng::{Rng, Stream};
-use crate::skew::SkewMatrix;
 use crate::target::{Parameter, Posterior, Rows, check_state};
 use crate::{Error, Result};
 
@@ -97,24 +97,6 @@ impl Ica {
             out[i] = out[i].mul_add(R::of(n), theta[i] * -self.prior_precision);
         }
     }
-
-    /// Adds tanh(½ y) xᵀ, y = W x, to `out`; `half` is ½W and `t` takes the tangents.
-    #[inline(always)]
-    fn add_tanh<R: Real>(half: &[R], x: &[R], t: &mut [R], out: &mut [R]) {
-        let m = x.len();
-        for row in 0..m {
-            t[row] = half[row] * x[0];
-            for col in 1..m {
-                t[row] = half[col * m + row].mul_add(x[col], t[row]);
-            }
-        }
-        R::tanh_all(t);
-        for col in 0..m {
-            for row in 0..m {
-                out[col * m + row] = t[row].mul_add(x[col], out[col * m + row]);
-            }
-        }
-    }
 }
 
 impl Posterior for Ica {
@@ -157,18 +139,15 @@ impl Posterior for Ica {
         let m = self.signals(theta);
         self.determinant_score(theta, scratch, out);
         let mut small = [R::zero(); SMALL];
-        let scratch = if m <= FEW_SIGNALS {
-            &mut small
-        } else {
-            scratch
-        };
-        let Parts { half, sum, x, t } = split(theta, m, scratch);
-        for row in self.rows.iter() {
-            for (x, value) in x.iter_mut().zip(row) {
-                *x = R::of(*value);
-            }
-            Self::add_tanh(half, x, t, sum);
-        }
+        let space = Space::new(
+            m,
+            if m <= FEW_SIGNALS {
+                &mut small
+            } else {
+                scratch
+            },
+        );
+        let sum = ica_rows::sum_all(&self.rows, theta, space);
         for (out, sum) in out.iter_mut().zip(sum) {
             *out -= *sum;
         }
@@ -185,27 +164,15 @@ impl Posterior for Ica {
         let m = self.signals(theta);
         self.determinant_score(theta, scratch, out);
         let mut small = [L::zero(); SMALL];
-        let scratch = if m <= FEW_SIGNALS {
-            &mut small
-        } else {
-            scratch
-        };
-        let Parts { half, sum, x, t } = split(theta, m, scratch);
-        if L::WIDTH == 1 && m <= FEW_SIGNALS {
-            let isa = Isa::detect();
-            let chain = OneChain {
-                data: &self.rows,
-                index: L::Bits::words(rows),
-                half: L::numbers(half),
-                sum: L::numbers_mut(sum),
-            };
-            isa.run(isa.width().min(OneChain::ROWS), chain);
-        } else {
-            for index in rows {
-                self.rows.gather(index, x);
-                Self::add_tanh(half, x, t, sum);
-            }
-        }
+        let space = Space::new(
+            m,
+            if m <= FEW_SIGNALS {
+                &mut small
+            } else {
+                scratch
+            },
+        );
+        let sum = ica_rows::sum_some(&self.rows, rows, theta, space);
         let weight = L::of(-(self.rows.len() as f64 / rows.len() as f64));
         for (out, sum) in out.iter_mut().zip(sum) {
             *out = sum.mul_add(weight, *out);
@@ -213,7 +180,7 @@ impl Posterior for Ica {
     }
 
     fn scratch_len(&self) -> usize {
-        2 * self.m * self.m + 2 * self.m
+        ica_rows::scratch_len(self.m).max(self.m * self.m)
     }
 
     fn check_state(&self, theta: &[f64]) -> Result<()> {
@@ -238,109 +205,10 @@ impl Posterior for Ica {
     }
 }
 
-/// Up to so many signals, scratch space are variables of the kernel, and a chain that is alone has
-/// rows in lanes.
-const FEW_SIGNALS: usize = 3;
-
-/// `sum = Σ tanh(½ y) xᵀ` for one chain. Eight rows are in lanes for their tangents, and enter the
-/// sums one by one, as they do where chains are in lanes.
-struct OneChain<'a> {
-    data: &'a Rows,
-    index: &'a [u64],
-    half: &'a [f64],
-    sum: &'a mut [f64],
-}
-
-impl Kernel for OneChain<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Lanes>(self) {
-        match self.data.width() {
-            1 => self.add_rows::<L::Octet, 1>(),
-            2 => self.add_rows::<L::Octet, 2>(),
-            _ => self.add_rows::<L::Octet, FEW_SIGNALS>(),
-        }
-    }
-}
-
-impl OneChain<'_> {
-    const ROWS: usize = 8;
-
-    /// For M signals, with L eight numbers wide.
-    #[inline(always)]
-    fn add_rows<L: Lanes, const M: usize>(self) {
-        let mut sums = [[0.0; M]; M];
-        for index in self.index.chunks(Self::ROWS) {
-            let mut columns = [[0.0; Self::ROWS]; M];
-            for (k, row) in index.iter().enumerate() {
-                let row = self.data.row(*row as usize);
-                for col in 0..M {
-                    columns[col][k] = row[col];
-                }
-            }
-            let mut t = [L::zero(); M];
-            for row in 0..M {
-                t[row] = L::load(&columns[0]) * self.half[row];
-                for col in 1..M {
-                    let half = L::of(self.half[col * M + row]);
-                    t[row] = half.mul_add(L::load(&columns[col]), t[row]);
-                }
-            }
-            L::tanh_all(&mut t);
-            let mut tangents = [[0.0; Self::ROWS]; M];
-            for row in 0..M {
-                t[row].store(&mut tangents[row]);
-            }
-            for k in 0..index.len() {
-                for col in 0..M {
-                    for row in 0..M {
-                        sums[col][row] =
-                            Real::mul_add(tangents[row][k], columns[col][k], sums[col][row]);
-                    }
-                }
-            }
-        }
-        for (out, sum) in self.sum.iter_mut().zip(sums.as_flattened()) {
-            *out = *sum;
-        }
-    }
-}
-
-/// Scratch entries for [`FEW_SIGNALS`].
-const SMALL: usize = 24;
-
-/// The parts of the scratch space of the score.
-struct Parts<'a, R> {
-    /// ½W.
-    half: &'a [R],
-    /// Σ tanh(½ y) xᵀ, so far 0.
-    sum: &'a mut [R],
-    x: &'a mut [R],
-    t: &'a mut [R],
-}
-
-#[inline(always)]
-fn split<'a, R: Real>(theta: &[R], m: usize, scratch: &'a mut [R]) -> Parts<'a, R> {
-    let (half, rest) = scratch.split_at_mut(m * m);
-    let (sum, rest) = rest.split_at_mut(m * m);
-    let (x, rest) = rest.split_at_mut(m);
-    for (half, w) in half.iter_mut().zip(theta) {
-        *half = *w * 0.5;
-    }
-    sum.fill(R::zero());
-    Parts {
-        half,
-        sum,
-        x,
-        t: &mut rest[..m],
-    }
-}
-
 /// The side of a square matrix with `len` entries, known to be `m`: a constant for small ones once
 /// `len` is, so that loops unroll.
 #[inline(always)]
-fn side(len: usize, m: usize) -> usize {
+pub(super) fn side(len: usize, m: usize) -> usize {
     match len {
         1 => 1,
         4 => 2,
@@ -429,120 +297,6 @@ fn determinant<R: Real>(w: &[R], m: usize) -> R {
                 product *= gram[i * m + i];
             }
             product.recip()
-        }
-    }
-}
-
-/// B(W) = P ⊗ I with P = WᵀW or P = I + WᵀW, acting on column-major `vec`: B vec F = vec(F P).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct IcaNatural {
-    m: usize,
-    plus_identity: bool,
-}
-
-impl Metric for IcaNatural {
-    fn dim(&self) -> usize {
-        self.m * self.m
-    }
-
-    /// P, then its Cholesky factor where it is needed.
-    fn scratch_len(&self) -> usize {
-        2 * self.m * self.m
-    }
-
-    #[inline(always)]
-    fn prepare<R: Real>(&self, theta: &[R], scratch: &mut [R]) {
-        let m = side(theta.len(), self.m);
-        let (p, factor) = scratch.split_at_mut(m * m);
-        for i in 0..m {
-            for j in 0..=i {
-                let mut sum = R::of(if self.plus_identity && i == j {
-                    1.0
-                } else {
-                    0.0
-                });
-                for k in 0..m {
-                    sum = theta[i * m + k].mul_add(theta[j * m + k], sum);
-                }
-                p[i * m + j] = sum;
-                p[j * m + i] = sum;
-            }
-        }
-        if self.plus_identity {
-            factor.copy_from_slice(p);
-            cholesky(factor, m);
-        }
-    }
-
-    #[inline(always)]
-    fn apply<R: Real>(&self, _theta: &[R], scratch: &mut [R], v: &[R], out: &mut [R]) {
-        let m = side(v.len(), self.m);
-        for col in 0..m {
-            for row in 0..m {
-                let mut sum = v[row] * scratch[col];
-                for k in 1..m {
-                    sum = v[k * m + row].mul_add(scratch[k * m + col], sum);
-                }
-                out[col * m + row] = sum;
-            }
-        }
-    }
-
-    /// vec(Z Lᵀ) with P = LLᵀ; for P = WᵀW simply vec(Z W).
-    #[inline(always)]
-    fn sqrt_apply<R: Real>(&self, theta: &[R], scratch: &mut [R], xi: &[R], out: &mut [R]) {
-        let m = side(theta.len(), self.m);
-        let factor = &scratch[m * m..];
-        for col in 0..m {
-            for row in 0..m {
-                let mut sum;
-                if self.plus_identity {
-                    // The factor's diagonal is stored as reciprocals.
-                    sum = xi[col * m + row] / factor[col * m + col];
-                    for k in 0..col {
-                        sum = xi[k * m + row].mul_add(factor[col * m + k], sum);
-                    }
-                } else {
-                    sum = R::zero();
-                    for k in 0..m {
-                        sum = xi[k * m + row].mul_add(theta[col * m + k], sum);
-                    }
-                }
-                out[col * m + row] = sum;
-            }
-        }
-    }
-
-    /// div B = (m+1) vec W, and with ∂P_cc'/∂W_rs = δ_sc W_rc' + δ_sc' W_rc:
-    /// div(BJ)_(r,c) = Σ_s,k [ W_sk J_(r,k),(s,c) + W_sc J_(r,k),(s,k) ].
-    #[inline(always)]
-    fn div<R: Real>(
-        &self,
-        theta: &[R],
-        _scratch: &mut [R],
-        j: Option<&SkewMatrix>,
-        div_b: &mut [R],
-        div_bj: &mut [R],
-    ) {
-        let m = side(theta.len(), self.m);
-        for i in 0..m * m {
-            div_b[i] = theta[i] * (m as f64 + 1.0);
-        }
-        let Some(j) = j else { return };
-        for col in 0..m {
-            for row in 0..m {
-                let mut sum = R::zero();
-                for s in 0..m {
-                    let mut trace = 0.0;
-                    for k in 0..m {
-                        trace += j.get(k * m + row, k * m + s);
-                        let entry = j.get(k * m + row, col * m + s);
-                        sum = theta[k * m + s].mul_add(R::of(entry), sum);
-                    }
-                    sum = theta[col * m + s].mul_add(R::of(trace), sum);
-                }
-                div_bj[col * m + row] = sum;
-            }
         }
     }
 }

@@ -70,6 +70,8 @@ pub unsafe trait Lanes: Real {
     type Bits: BitLanes;
     /// Eight numbers, in the registers that this type uses.
     type Octet: Lanes;
+    /// As many numbers as one of these registers holds.
+    type Register: Lanes;
     /// A choice of lanes.
     type Mask: Copy;
     /// A choice of the four fields of 16 bits in each lane.
@@ -123,17 +125,18 @@ pub unsafe trait Lanes: Real {
     /// Row `index[lane]` of a table in each lane. Rows start `stride` numbers apart, a multiple of
     /// four, and `out` is no longer; an index beyond the table reads its last row.
     #[inline(always)]
-    fn gather_row(table: &[f64], stride: usize, index: &Self::Bits, out: &mut [Self]) {
+    fn gather_row(table: &[f64], stride: usize, index: &[u64], out: &mut [Self]) {
         assert!(stride.is_multiple_of(4) && out.len() <= stride && table.len() >= stride);
-        let last = Self::Bits::of((table.len() / stride) as u64 - 1);
-        // Only then is an index used as one; multiplication takes the low 32 bits.
-        let start = index.at_most(last).mul_low(Self::Bits::of(stride as u64));
-        let mut starts = [0; MAX_WIDTH];
-        start.store(&mut starts);
+        let last = table.len() - stride;
         let mut rows = [table.as_ptr(); MAX_WIDTH];
-        for lane in 0..Self::WIDTH {
-            // SAFETY: row `last` is the last to lie wholly in the table.
-            rows[lane] = unsafe { table.as_ptr().add(starts[lane] as usize) };
+        for (row, word) in rows.iter_mut().zip(&index[..Self::WIDTH]) {
+            // SAFETY: a reference is good for reading. Volatile, so that addresses are made by the
+            // ports for single words: the compiler would make them in lanes and then take them out
+            // one by one, on the ports that do the arithmetic.
+            let word = unsafe { std::ptr::read_volatile(word) };
+            let start = (word as usize).wrapping_mul(stride).min(last);
+            // SAFETY: `stride` numbers follow.
+            *row = unsafe { table.as_ptr().add(start) };
         }
         for (k, chunk) in out.chunks_mut(4).enumerate() {
             // SAFETY: a row has `stride` numbers, a multiple of four.
@@ -288,6 +291,7 @@ unsafe impl Lanes for f64 {
     const WIDTH: usize = 1;
     type Bits = Word;
     type Octet = Twice<Twice<Twice<f64>>>;
+    type Register = f64;
     type Mask = bool;
     type Fields = Word;
 

@@ -37,23 +37,22 @@ fn reduced_exp_m1<L: Lanes>(x: L) -> (L::Bits, L, L) {
 /// `e^r − 1` for |r| ≤ ½ ln 2.
 #[inline(always)]
 fn exp_m1_small<L: Lanes>(r: L) -> L {
-    let tail = polynomial(
-        r,
-        [
-            0.500_000_000_000_001_2,
-            0.166_666_666_666_667,
-            0.041_666_666_666_515_42,
-            0.008_333_333_333_307_205,
-            0.001_388_888_894_701_660_6,
-            0.000_198_412_699_173_832_87,
-            2.480_148_994_162_282e-5,
-            2.755_721_630_145_158_6e-6,
-            2.763_128_051_617_712e-7,
-            2.511_786_079_702_547_4e-8,
-        ],
-    );
-    tail.mul_add(r * r, r)
+    polynomial(r, EXP_M1_TAIL).mul_add(r * r, r)
 }
+
+/// `(e^r − 1 − r) / r²` for |r| ≤ ½ ln 2.
+const EXP_M1_TAIL: [f64; 10] = [
+    0.500_000_000_000_001_2,
+    0.166_666_666_666_667,
+    0.041_666_666_666_515_42,
+    0.008_333_333_333_307_205,
+    0.001_388_888_894_701_660_6,
+    0.000_198_412_699_173_832_87,
+    2.480_148_994_162_282e-5,
+    2.755_721_630_145_158_6e-6,
+    2.763_128_051_617_712e-7,
+    2.511_786_079_702_547_4e-8,
+];
 
 /// `e^x`. Above 709.78 it is +∞; results below 2⁻¹⁰²¹ are flushed to 0.
 #[inline(always)]
@@ -203,10 +202,9 @@ pub fn ln_1p<L: Lanes>(x: L) -> L {
     L::if_less(x, L::of(f64::INFINITY), y, x)
 }
 
-/// `e^{2x} − 1` for |x| up to 22, whatever x is: what is beyond is taken for ±22, where tanh is ±1
-/// in double precision.
+/// `tanh x = E / (E + 2)` with `E = e^{2x} − 1`; beyond ±22 it is ±1 in double precision.
 #[inline(always)]
-fn clamped_exp_2x_m1<L: Lanes>(x: L) -> L {
+pub fn tanh<L: Lanes>(x: L) -> L {
     // The constant is the first operand, so that NaN passes.
     let x = L::larger(L::of(-22.0), L::smaller(L::of(22.0), x));
     // 2x = n ln 2 + r; the rounding of ln 2 is harmless: it only counts where the exponential is
@@ -215,39 +213,128 @@ fn clamped_exp_2x_m1<L: Lanes>(x: L) -> L {
     let shifted = x.mul_add(L::of(2.0 * LOG2_E), L::of(rounder));
     let r = (shifted - rounder).mul_add(L::of(-LN_2), x + x);
     let scale = L::from_bits(shifted.to_bits() << 52);
-    exp_m1_small(r).mul_add(scale, scale - 1.0)
-}
-
-/// `tanh x = E / (E + 2)` with `E = e^{2x} − 1`.
-#[inline(always)]
-pub fn tanh<L: Lanes>(x: L) -> L {
-    let e = clamped_exp_2x_m1(x);
+    let e = exp_m1_small(r).mul_add(scale, scale - 1.0);
     e / (e + 2.0)
 }
 
-/// `tanh` of many numbers: three quotients share one division, which costs as much as the rest of
-/// a tanh.
+/// `tanh ½x` of many numbers, to 2·10⁻¹⁵ (twice some seven roundings of the quotient): near 0 that is
+/// not as accurate as [`tanh`], which a sum of such numbers does not notice.
 #[inline(always)]
-pub fn tanh_all<L: Lanes>(values: &mut [L]) {
-    let mut threes = values.chunks_exact_mut(3);
-    for three in &mut threes {
-        // (Spelled out: a closure would not be inlined into the kernel.)
-        let a = clamped_exp_2x_m1(three[0]);
-        let b = clamped_exp_2x_m1(three[1]);
-        let c = clamped_exp_2x_m1(three[2]);
-        let (p, q, r) = (a + 2.0, b + 2.0, c + 2.0);
-        // No overflow: each is below e⁴⁴ + 1.
-        let pq = p * q;
-        let inverse = (pq * r).recip();
-        let inverse_pq = inverse * r;
-        three[0] = a * (inverse_pq * q);
-        three[1] = b * (inverse_pq * p);
-        three[2] = c * (inverse * pq);
+pub fn tanh_half_all<L: Lanes>(values: &mut [L]) {
+    let mut left = values;
+    // Twelve at once are independent work enough where a number is one register.
+    if size_of::<L>() == size_of::<L::Register>() {
+        let (twelves, rest) = left.as_chunks_mut::<12>();
+        for twelve in twelves {
+            tanh_half_threes(twelve);
+        }
+        left = rest;
     }
-    for x in threes.into_remainder() {
-        *x = tanh(*x);
+    let (threes, rest) = left.as_chunks_mut::<3>();
+    for three in threes {
+        tanh_half_threes(three);
+    }
+    for x in rest {
+        let [p] = exp_plus_one([*x]);
+        *x = p.recip().mul_add(L::of(-2.0), L::one());
     }
 }
+
+/// `tanh ½x = 1 − 2 / (e^x + 1)` of N numbers, a multiple of three: three quotients share one
+/// division, which costs as much as the rest.
+#[inline(always)]
+fn tanh_half_threes<L: Lanes, const N: usize>(values: &mut [L; N]) {
+    let p = exp_plus_one(*values);
+    for i in (0..N).step_by(3) {
+        // No overflow: each is below e⁴⁴ + 2.
+        let first_two = p[i] * p[i + 1];
+        let inverse = (first_two * p[i + 2]).recip();
+        let inverse_two = inverse * p[i + 2];
+        let inverses = [
+            inverse_two * p[i + 1],
+            inverse_two * p[i],
+            inverse * first_two,
+        ];
+        for (value, inverse) in values[i..].iter_mut().zip(inverses) {
+            *value = inverse.mul_add(L::of(-2.0), L::one());
+        }
+    }
+}
+
+/// `e^x + 1`; x beyond ±44, where tanh ½x is ±1 in double precision, is taken for ±44.
+///
+/// `x = (16n + j) ln 2 / 16 + r` with |r| ≤ ln 2 / 32, so that `e^x = 2ⁿ 2^{j/16} e^r`.
+///
+/// In step: each operation is done for all numbers before the next is, since the next has to wait.
+#[inline(always)]
+fn exp_plus_one<L: Lanes, const N: usize>(mut x: [L; N]) -> [L; N] {
+    for x in &mut x {
+        // The constant is the first operand, so that NaN passes.
+        *x = L::larger(L::of(-44.0), L::smaller(L::of(44.0), *x));
+    }
+    let mut shifted = x;
+    for i in 0..N {
+        shifted[i] = x[i].mul_add(L::of(16.0 * LOG2_E), L::of(ROUNDER));
+    }
+    // The rounding of ln 2 only counts where tanh is flat.
+    let mut r = x;
+    for i in 0..N {
+        r[i] = (shifted[i] - ROUNDER).mul_add(L::of(LN_2 / -16.0), x[i]);
+    }
+    // (e^r − 1 − r) / r², with an error below 2·10⁻¹⁷ in e^r.
+    const TAIL: [f64; 5] = [
+        0.500_000_000_000_000_6,
+        0.166_666_666_644_178_53,
+        0.041_666_666_659_656_064,
+        0.008_333_471_923_682_51,
+        0.001_388_912_899_856_884_7,
+    ];
+    let mut tail = [L::of(TAIL[4]); N];
+    for k in (0..4).rev() {
+        for i in 0..N {
+            tail[i] = tail[i].mul_add(r[i], L::of(TAIL[k]));
+        }
+    }
+    for i in 0..N {
+        let m1 = tail[i].mul_add(r[i] * r[i], r[i]);
+        // 16n + j in the low bits becomes n in the exponent and j in the next four bits, which the
+        // table has taken off.
+        let word = shifted[i].to_bits();
+        let power = L::lookup(&SIXTEENTHS, word).to_bits();
+        let scale = L::from_bits(power + (word << 48));
+        x[i] = m1.mul_add(scale, scale + 1.0);
+    }
+    x
+}
+
+/// 2^{j/16}, less j·2⁴⁸ in its bits.
+const SIXTEENTHS: [f64; 16] = {
+    let powers: [f64; 16] = [
+        1.0,
+        1.044_273_782_427_413_8,
+        1.090_507_732_665_257_7,
+        1.138_788_634_756_691_6,
+        1.189_207_115_002_721,
+        1.241_857_812_073_484,
+        1.296_839_554_651_009_6,
+        1.354_255_546_936_892_7,
+        SQRT_2,
+        1.476_826_145_939_499_3,
+        1.542_210_825_407_940_7,
+        1.610_490_331_949_254_3,
+        1.681_792_830_507_429,
+        1.756_252_160_373_299_5,
+        1.834_008_086_409_342_4,
+        1.915_206_561_397_147_4,
+    ];
+    let mut out = powers;
+    let mut j = 0;
+    while j < 16 {
+        out[j] = f64::from_bits(powers[j].to_bits() - ((j as u64) << 48));
+        j += 1;
+    }
+    out
+};
 
 /// `1 / (1 + e^{−x})`.
 #[inline(always)]

@@ -74,12 +74,12 @@ pub trait Real:
     /// `ln(1 + exp(self))` without overflow.
     fn softplus(self) -> Self;
 
-    /// Replaces each number by its hyperbolic tangent, at less than the price of one by one. Where
-    /// one of them is NaN, others may become so.
+    /// Replaces each number x by tanh ½x, accurate to 2·10⁻¹⁵ (not to as much of itself), at less
+    /// than the price of one by one. Where one of them is NaN, others may become so.
     #[inline(always)]
-    fn tanh_all(values: &mut [Self]) {
+    fn tanh_half_all(values: &mut [Self]) {
         for x in values {
-            *x = x.tanh();
+            *x = (*x * Self::of(0.5)).tanh();
         }
     }
 
@@ -138,8 +138,8 @@ macro_rules! elementary_functions {
             $crate::real::math::tanh(self)
         }
         #[inline(always)]
-        fn tanh_all(values: &mut [Self]) {
-            $crate::real::math::tanh_all(values)
+        fn tanh_half_all(values: &mut [Self]) {
+            $crate::real::math::tanh_half_all(values)
         }
         #[inline(always)]
         fn sin(self) -> Self {

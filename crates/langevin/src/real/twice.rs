@@ -121,6 +121,7 @@ unsafe impl<L: Lanes> Lanes for Twice<L> {
     const WIDTH: usize = 2 * L::WIDTH;
     type Bits = Twice<L::Bits>;
     type Octet = L::Octet;
+    type Register = L::Register;
     type Mask = (L::Mask, L::Mask);
     type Fields = (L::Fields, L::Fields);
 

@@ -209,6 +209,7 @@ unsafe impl Lanes for F64x4 {
     const WIDTH: usize = 4;
     type Bits = U64x4;
     type Octet = Twice<F64x4>;
+    type Register = Self;
     type Mask = U64x4;
     type Fields = U64x4;
 
@@ -366,6 +367,7 @@ unsafe impl Lanes for F64x8 {
     const WIDTH: usize = 8;
     type Bits = U64x8;
     type Octet = Self;
+    type Register = Self;
     type Mask = __mmask8;
     type Fields = __mmask32;
 

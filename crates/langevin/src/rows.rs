@@ -117,10 +117,20 @@ impl Rows {
         &self.data.numbers()[i * self.stride..][..self.width]
     }
 
-    /// Row `i` with its padding of zeros.
+    /// The rows that the words name, `stride` numbers apart, to be read by octets.
+    ///
+    /// # Panics
+    /// If there is no such row, or rows are not padded to `stride` numbers.
     #[inline(always)]
-    pub(crate) fn padded_row(&self, i: usize) -> &[f64] {
-        &self.data.numbers()[i * self.stride..][..self.stride]
+    pub(crate) fn pick<'a>(&'a self, stride: usize, words: &'a [u64]) -> Picked<'a> {
+        let largest = words.iter().fold(0, |largest, word| largest.max(*word));
+        assert!(largest < self.len as u64, "row {largest} of {}", self.len);
+        assert_eq!(stride, self.stride);
+        Picked {
+            table: self.data.numbers(),
+            stride,
+            words,
+        }
     }
 
     /// All rows, one after the other.
@@ -197,5 +207,24 @@ impl Rows {
         for sum in out {
             *sum *= L::of(weight);
         }
+    }
+}
+
+/// Rows that are known to exist.
+#[derive(Clone, Copy)]
+pub(crate) struct Picked<'a> {
+    table: &'a [f64],
+    stride: usize,
+    words: &'a [u64],
+}
+
+impl Picked<'_> {
+    /// The `c`-th eight numbers of the row that word `i` names.
+    #[inline(always)]
+    pub fn octet<L: Lanes>(&self, i: usize, c: usize) -> L {
+        assert!(8 * (c + 1) <= self.stride);
+        let start = self.words[i] as usize * self.stride + 8 * c;
+        // SAFETY: every word is the number of a row, and a row has `stride` numbers.
+        L::load(unsafe { self.table.get_unchecked(start..start + 8) })
     }
 }

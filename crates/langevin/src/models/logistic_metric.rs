@@ -88,26 +88,34 @@ impl LogisticFisher {
         }
     }
 
-    /// `out = −G⁻¹ Σ λ'ₙ cₙ xₙ`, given the cₙ.
+    /// `out = −G⁻¹ Σ λ'ₙ cₙ xₙ`, given the cₙ, which become λ'ₙ cₙ.
     #[inline(always)]
-    fn weighted_pull<R: Real>(&self, slopes: &[R], c: &[R], inverse: &[R], out: &mut [R]) {
-        let d = out.len();
+    fn weighted_pull<R: Real>(&self, slopes: &[R], c: &mut [R], inverse: &[R], out: &mut [R]) {
         // Sums for a few features at a time stay in registers.
-        const TILE: usize = 8;
+        const TILE: usize = 10;
+        let d = out.len();
         let mut pull = [R::zero(); TILE];
+        for (c, slope) in c.iter_mut().zip(slopes) {
+            *c *= *slope;
+        }
         out.fill(R::zero());
         for first in (0..d).step_by(TILE) {
-            let last = d.min(first + TILE);
+            let tile = TILE.min(d - first);
             pull.fill(R::zero());
-            for (n, x) in self.features.iter().enumerate() {
-                let weight = slopes[n] * c[n];
-                for (pull, x) in pull.iter_mut().zip(&x[first..last]) {
-                    *pull = weight.mul_add(R::of(*x), *pull);
+            for (x, weight) in self.features.iter().zip(&*c) {
+                if let Some(x) = x[first..].first_chunk::<TILE>() {
+                    for k in 0..TILE {
+                        pull[k] = weight.mul_add(R::of(x[k]), pull[k]);
+                    }
+                } else {
+                    for k in 0..tile {
+                        pull[k] = weight.mul_add(R::of(x[first + k]), pull[k]);
+                    }
                 }
             }
             for i in 0..d {
-                for k in first..last {
-                    out[i] = (-inverse[i * d + k]).mul_add(pull[k - first], out[i]);
+                for k in 0..tile {
+                    out[i] = (-inverse[i * d + first + k]).mul_add(pull[k], out[i]);
                 }
             }
         }

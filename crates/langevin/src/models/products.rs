@@ -2,16 +2,17 @@
 //!
 //! For fixed data xₙ and several chains at once, Σₙ wₙ xₙxₙᵀ and xₙᵀA xₙ (A symmetric) are products
 //! of the table of all xₙᵢxₙⱼ with the weights and with the entries of A. The table is cut into
-//! blocks of data, so that what belongs to a datum stays in the first-level cache, and each block
-//! into panels of [`TILE`] columns, whose sums stay in registers while the rows stream by.
+//! blocks of data, so that their weights stay in the first-level cache, and each block into panels of
+//! [`TILE`] columns. Sums of a panel's columns, or of [`TILE`] data, stay in registers while the rest
+//! streams by.
 
 use crate::real::Real;
 use crate::target::Rows;
 
 /// Columns in a panel: a cache line, and as many sums as two of 16 registers each allow.
 const TILE: usize = 8;
-/// Data in a block: 128 bytes for each, twice over, fill half a first-level cache.
-const BLOCK: usize = 100;
+/// Data in a block, whole tiles of them: 128 bytes for each are a quarter of a first-level cache.
+const BLOCK: usize = 104;
 
 /// The products of all pairs of features for all data.
 #[derive(Clone, Debug)]
@@ -74,25 +75,22 @@ impl PairProducts {
     /// forms[n] = xₙᵀA xₙ, with A packed and its off-diagonal entries doubled.
     #[inline(always)]
     pub fn quadratic_forms<R: Real>(&self, packed: &[R], forms: &mut [R]) {
-        forms.fill(R::zero());
         let blocks = self.table.chunks(BLOCK * packed.len());
-        for (block, forms) in blocks.zip(forms.chunks_mut(BLOCK)) {
-            let panels = block.chunks_exact(TILE * forms.len());
-            for (panel, packed) in panels.zip(packed.chunks_exact(TILE)) {
-                let mut entries = [R::zero(); TILE];
-                entries.copy_from_slice(packed);
-                for (form, row) in forms.iter_mut().zip(panel.chunks_exact(TILE)) {
-                    // Two short chains of additions instead of a long one.
-                    let mut even = *form;
-                    let mut odd = entries[1] * row[1];
-                    for t in (0..TILE).step_by(2) {
-                        even = entries[t].mul_add(R::of(row[t]), even);
-                    }
-                    for t in (3..TILE).step_by(2) {
-                        odd = entries[t].mul_add(R::of(row[t]), odd);
-                    }
-                    *form = even + odd;
-                }
+        for (block, forms) in blocks.zip(forms[..self.n_data].chunks_mut(BLOCK)) {
+            let n = forms.len();
+            let (tiles, rest) = forms.as_chunks_mut::<TILE>();
+            let first_of_rest = n - rest.len();
+            for (tile, forms) in tiles.iter_mut().enumerate() {
+                some_forms(block, n, tile * TILE, packed, forms);
+            }
+            for (i, form) in rest.iter_mut().enumerate() {
+                some_forms(
+                    block,
+                    n,
+                    first_of_rest + i,
+                    packed,
+                    std::array::from_mut(form),
+                );
             }
         }
     }
@@ -107,4 +105,26 @@ impl PairProducts {
     pub fn dim(&self) -> usize {
         self.dim
     }
+}
+
+/// The forms of K data of a block of `n`, from the `first` on. Their sums stay in registers while the
+/// entries of A stream by.
+#[inline(always)]
+fn some_forms<R: Real, const K: usize>(
+    block: &[f64],
+    n: usize,
+    first: usize,
+    packed: &[R],
+    forms: &mut [R; K],
+) {
+    let mut sums = [R::zero(); K];
+    for (panel, entries) in block.chunks_exact(TILE * n).zip(packed.chunks_exact(TILE)) {
+        let rows = &panel[first * TILE..][..K * TILE];
+        for t in 0..TILE {
+            for k in 0..K {
+                sums[k] = entries[t].mul_add(R::of(rows[k * TILE + t]), sums[k]);
+            }
+        }
+    }
+    *forms = sums;
 }

@@ -5,7 +5,7 @@
 //! the sum of eight partial sums, combined in pairs, whatever the registers of the processor.
 
 use crate::real::{BitLanes, Lanes, MAX_WIDTH, Real};
-use crate::target::Rows;
+use crate::rows::{Picked, Rows};
 
 /// Features that are multiplied at once.
 const OCTET: usize = 8;
@@ -33,111 +33,126 @@ pub(super) fn weighted_rows<L: Lanes, W: Weight>(
     scratch: &mut [L],
     out: &mut [L],
 ) {
-    let d = theta.len();
-    let stride = d.next_multiple_of(OCTET);
-    let n_octets = stride / OCTET;
+    let stride = theta.len().next_multiple_of(OCTET);
     let (states, sums) = scratch[..2 * stride].split_at_mut(stride);
-    states[..d].copy_from_slice(theta);
-    states[d..].fill(L::zero());
-    // From here on `states` and `sums` hold the numbers of one chain after those of another.
-    swap_layout::<L>(states, sums, stride);
-    states.copy_from_slice(sums);
-    sums.fill(L::zero());
-    let (states, sums) = (L::numbers(states), L::numbers_mut(sums));
-
-    for index in index.chunks(ROWS) {
-        let words = L::Bits::words(index);
-        let row = |k: usize, lane: usize| data.padded_row(words[k * L::WIDTH + lane] as usize);
-        // Row after row of chain after chain: the products are eight sums of eight at a time.
+    // The numbers of one chain after those of another, padded as rows are.
+    let (states, sums) = (L::numbers_mut(states), L::numbers_mut(sums));
+    to_chains(theta, stride, states);
+    for (part, index) in index.chunks(ROWS).enumerate() {
+        // The compiler knows `stride` where it knows the dimension.
+        let rows = data.pick(stride, L::Bits::words(index));
+        let n = index.len() * L::WIDTH;
         let mut products = [0.0; ROWS * MAX_WIDTH];
-        let mut partial = [L::Octet::zero(); OCTET];
-        let mut n = 0;
-        for lane in 0..L::WIDTH {
-            let state = octets::<L>(&states[lane * stride..(lane + 1) * stride]);
-            for k in 0..index.len() {
-                let x = row(k, lane);
-                let mut sum = L::Octet::load(x) * state[0];
-                for c in 1..n_octets {
-                    sum = L::Octet::load(&x[c * OCTET..]).mul_add(state[c], sum);
-                }
-                partial[n % OCTET] = sum;
-                n += 1;
-                if n.is_multiple_of(OCTET) {
-                    L::Octet::sum_each(&partial).store(&mut products[n - OCTET..]);
-                }
+        // Each product is the sum of eight partial sums. (Those stay in registers: stores between
+        // the loads of rows would slow them.)
+        let (eights, rest) = products[..n].as_chunks_mut::<OCTET>();
+        let first_of_rest = eights.len() * OCTET;
+        for (group, products) in eights.iter_mut().enumerate() {
+            let mut partial = [L::Octet::zero(); OCTET];
+            for i in 0..OCTET {
+                partial[i] = partial_sums::<L>(&rows, group * OCTET + i, states, stride);
             }
+            L::Octet::sum_each(&partial).store(products);
         }
-        if !n.is_multiple_of(OCTET) {
-            L::Octet::sum_each(&partial).store(&mut products[n - n % OCTET..]);
+        let mut partial = [L::Octet::zero(); OCTET];
+        for i in 0..rest.len() {
+            partial[i] = partial_sums::<L>(&rows, first_of_rest + i, states, stride);
         }
-        // A weight needs no neighbours: packs of products will do in any order.
+        let mut eight = [0.0; OCTET];
+        L::Octet::sum_each(&partial).store(&mut eight);
+        rest.copy_from_slice(&eight[..rest.len()]);
         for weights in products[..n].chunks_exact_mut(L::WIDTH) {
             W::weight(L::load(weights)).store(weights);
         }
+        if part == 0 {
+            sums.fill(0.0);
+        }
         for lane in 0..L::WIDTH {
-            let sum = &mut sums[lane * stride..(lane + 1) * stride];
-            let mut octets = octets::<L>(sum);
-            for k in 0..index.len() {
-                let x = row(k, lane);
-                let weight = L::Octet::of(products[lane * index.len() + k]);
-                for c in 0..n_octets {
-                    octets[c] = L::Octet::load(&x[c * OCTET..]).mul_add(weight, octets[c]);
+            let sums = &mut sums[lane * stride..(lane + 1) * stride];
+            add_rows::<L>(&rows, &products[..n], lane, sums);
+        }
+    }
+    from_chains(sums, stride, out);
+}
+
+/// Eight partial sums of the product of row `i` with the state of its chain.
+#[inline(always)]
+fn partial_sums<L: Lanes>(rows: &Picked, i: usize, states: &[f64], stride: usize) -> L::Octet {
+    let state = &states[i % L::WIDTH * stride..][..stride];
+    let mut sum = rows.octet::<L::Octet>(i, 0) * L::Octet::load(state);
+    for c in 1..stride / OCTET {
+        let state = L::Octet::load(&state[c * OCTET..]);
+        sum = rows.octet::<L::Octet>(i, c).mul_add(state, sum);
+    }
+    sum
+}
+
+/// Adds the rows of one chain, each times its weight, to its sums.
+#[inline(always)]
+fn add_rows<L: Lanes>(rows: &Picked, weights: &[f64], lane: usize, sums: &mut [f64]) {
+    let mut octets = [L::Octet::zero(); MOST_FEATURES / OCTET];
+    for (octet, sums) in octets.iter_mut().zip(sums.chunks_exact(OCTET)) {
+        *octet = L::Octet::load(sums);
+    }
+    for i in (lane..weights.len()).step_by(L::WIDTH) {
+        let weight = L::Octet::of(weights[i]);
+        for c in 0..sums.len() / OCTET {
+            octets[c] = rows.octet::<L::Octet>(i, c).mul_add(weight, octets[c]);
+        }
+    }
+    for (octet, sums) in octets.iter().zip(sums.chunks_exact_mut(OCTET)) {
+        octet.store(sums);
+    }
+}
+
+/// From [feature][chain] to [chain][feature], with zeros up to `stride` features.
+#[inline(always)]
+fn to_chains<L: Lanes>(from: &[L], stride: usize, to: &mut [f64]) {
+    let (d, from) = (from.len(), L::numbers(from));
+    for first in (0..L::WIDTH).step_by(OCTET) {
+        for feature in (0..stride).step_by(OCTET) {
+            if L::WIDTH < OCTET {
+                for (i, to) in to.chunks_exact_mut(stride).enumerate() {
+                    for r in feature..feature + OCTET {
+                        to[r] = if r < d { from[r * L::WIDTH + i] } else { 0.0 };
+                    }
                 }
+                continue;
             }
-            for (c, sum) in sum.chunks_exact_mut(OCTET).enumerate() {
-                octets[c].store(sum);
-            }
-        }
-    }
-    let (states, sums) = scratch[..2 * stride].split_at_mut(stride);
-    swap_back::<L>(sums, states, stride);
-    out.copy_from_slice(&states[..d]);
-}
-
-/// Up to eight packs of eight.
-#[inline(always)]
-fn octets<L: Lanes>(numbers: &[f64]) -> [L::Octet; MOST_FEATURES / OCTET] {
-    let mut out = [L::Octet::zero(); MOST_FEATURES / OCTET];
-    for (out, eight) in out.iter_mut().zip(numbers.chunks_exact(OCTET)) {
-        *out = L::Octet::load(eight);
-    }
-    out
-}
-
-/// From [feature][chain] to [chain][feature].
-#[inline(always)]
-fn swap_layout<L: Lanes>(from: &[L], to: &mut [L], stride: usize) {
-    let (from, to) = (L::numbers(from), L::numbers_mut(to));
-    transpose::<L>(from, L::WIDTH, to, stride);
-}
-
-/// From [chain][feature] to [feature][chain].
-#[inline(always)]
-fn swap_back<L: Lanes>(from: &[L], to: &mut [L], stride: usize) {
-    let (from, to) = (L::numbers(from), L::numbers_mut(to));
-    transpose::<L>(from, stride, to, L::WIDTH);
-}
-
-/// Transposes a matrix with `width` columns into one with `height` columns.
-#[inline(always)]
-fn transpose<L: Lanes>(from: &[f64], width: usize, to: &mut [f64], height: usize) {
-    if width.min(height) < OCTET {
-        for i in 0..height {
-            for j in 0..width {
-                to[j * height + i] = from[i * width + j];
-            }
-        }
-        return;
-    }
-    for i in (0..height).step_by(OCTET) {
-        for j in (0..width).step_by(OCTET) {
             let mut square = [L::Octet::zero(); OCTET];
-            for r in 0..OCTET {
-                square[r] = L::Octet::load(&from[(i + r) * width + j..]);
+            for r in feature..d.min(feature + OCTET) {
+                square[r - feature] = L::Octet::load(&from[r * L::WIDTH + first..]);
             }
             L::Octet::transpose(&mut square);
-            for r in 0..OCTET {
-                square[r].store(&mut to[(j + r) * height + i..]);
+            for (r, chain) in square.iter().enumerate() {
+                chain.store(&mut to[(first + r) * stride + feature..]);
+            }
+        }
+    }
+}
+
+/// From [chain][feature] to [feature][chain], without what `stride` has too many.
+#[inline(always)]
+fn from_chains<L: Lanes>(from: &[f64], stride: usize, to: &mut [L]) {
+    let (d, to) = (to.len(), L::numbers_mut(to));
+    for first in (0..L::WIDTH).step_by(OCTET) {
+        for feature in (0..d).step_by(OCTET) {
+            let last = d.min(feature + OCTET);
+            if L::WIDTH < OCTET {
+                for (i, from) in from.chunks_exact(stride).enumerate() {
+                    for r in feature..last {
+                        to[r * L::WIDTH + i] = from[r];
+                    }
+                }
+                continue;
+            }
+            let mut square = [L::Octet::zero(); OCTET];
+            for (r, chain) in square.iter_mut().enumerate() {
+                *chain = L::Octet::load(&from[(first + r) * stride + feature..]);
+            }
+            L::Octet::transpose(&mut square);
+            for r in feature..last {
+                square[r - feature].store(&mut to[r * L::WIDTH + first..]);
             }
         }
     }

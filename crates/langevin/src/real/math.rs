@@ -235,7 +235,7 @@ pub fn tanh_half_all<L: Lanes>(values: &mut [L]) {
         tanh_half_threes(three);
     }
     for x in rest {
-        let [p] = exp_plus_one([*x]);
+        let [p] = exp_plus_one::<_, _, false>([*x], TANH_IS_ONE);
         *x = p.recip().mul_add(L::of(-2.0), L::one());
     }
 }
@@ -244,7 +244,7 @@ pub fn tanh_half_all<L: Lanes>(values: &mut [L]) {
 /// division, which costs as much as the rest.
 #[inline(always)]
 fn tanh_half_threes<L: Lanes, const N: usize>(values: &mut [L; N]) {
-    let p = exp_plus_one(*values);
+    let p = exp_plus_one::<_, _, false>(*values, TANH_IS_ONE);
     for i in (0..N).step_by(3) {
         // No overflow: each is below e⁴⁴ + 2.
         let first_two = p[i] * p[i + 1];
@@ -261,25 +261,36 @@ fn tanh_half_threes<L: Lanes, const N: usize>(values: &mut [L; N]) {
     }
 }
 
-/// `e^x + 1`; x beyond ±44, where tanh ½x is ±1 in double precision, is taken for ±44.
+/// From here on, tanh ½x is 1 in double precision.
+const TANH_IS_ONE: f64 = 44.0;
+
+/// `e^x + 1`; x beyond ±`limit` (708 at most) is taken for ±`limit`. The error in x is some 10⁻¹⁶ of x
+/// unless `PRECISE`.
 ///
 /// `x = (16n + j) ln 2 / 16 + r` with |r| ≤ ln 2 / 32, so that `e^x = 2ⁿ 2^{j/16} e^r`.
 ///
 /// In step: each operation is done for all numbers before the next is, since the next has to wait.
 #[inline(always)]
-fn exp_plus_one<L: Lanes, const N: usize>(mut x: [L; N]) -> [L; N] {
+fn exp_plus_one<L: Lanes, const N: usize, const PRECISE: bool>(
+    mut x: [L; N],
+    limit: f64,
+) -> [L; N] {
     for x in &mut x {
         // The constant is the first operand, so that NaN passes.
-        *x = L::larger(L::of(-44.0), L::smaller(L::of(44.0), *x));
+        *x = L::larger(L::of(-limit), L::smaller(L::of(limit), *x));
     }
     let mut shifted = x;
     for i in 0..N {
         shifted[i] = x[i].mul_add(L::of(16.0 * LOG2_E), L::of(ROUNDER));
     }
-    // The rounding of ln 2 only counts where tanh is flat.
+    let ln_2 = if PRECISE { LN_2_HIGH } else { LN_2 };
     let mut r = x;
     for i in 0..N {
-        r[i] = (shifted[i] - ROUNDER).mul_add(L::of(LN_2 / -16.0), x[i]);
+        let whole = shifted[i] - ROUNDER;
+        r[i] = whole.mul_add(L::of(ln_2 / -16.0), x[i]);
+        if PRECISE {
+            r[i] = whole.mul_add(L::of(LN_2_LOW / -16.0), r[i]);
+        }
     }
     // (e^r − 1 − r) / r², with an error below 2·10⁻¹⁷ in e^r.
     const TAIL: [f64; 5] = [
@@ -336,10 +347,11 @@ const SIXTEENTHS: [f64; 16] = {
     out
 };
 
-/// `1 / (1 + e^{−x})`.
+/// `1 / (1 + e^{−x})`; flushed to 0 below −708.
 #[inline(always)]
 pub fn logistic<L: Lanes>(x: L) -> L {
-    L::one() / (exp(-x) + 1.0)
+    let [p] = exp_plus_one::<_, _, true>([-x], 708.0);
+    L::if_less(x, L::of(-708.0), L::zero(), p.recip())
 }
 
 /// `ln(1 + e^x) = max(x, 0) + ln(1 + e^{−|x|})`.

@@ -239,14 +239,28 @@ impl<'a> Section<'a> {
         Some(Value { source, value })
     }
 
-    /// A field that must be there; `expected` says what it holds.
+    /// A field that must be there; `expected` says what it holds. Where it is missing, a field of
+    /// nearly that name is taken for a slip of the pen.
     pub fn required(&mut self, key: &'static str, expected: &str) -> Result<Value<'a>> {
-        match self.optional(key) {
-            Some(value) => Ok(value),
+        if let Some(value) = self.optional(key) {
+            return Ok(value);
+        }
+        let unknown = self.table.keys().filter(|found| {
+            let text = found.get_ref().as_ref();
+            !self.known.contains(&text) && is_slip_of(text, key)
+        });
+        match unknown.min_by_key(|found| found.span().start) {
+            Some(found) => self.refuse_unknown(found, &format!("did you mean `{key}`?")),
             None => self
                 .place
                 .refuse(format!("{} needs `{key}`: {expected}", self.name)),
         }
+    }
+
+    fn refuse_unknown<T>(&self, key: &Spanned<impl AsRef<str>>, hint: &str) -> Result<T> {
+        let text = key.get_ref().as_ref();
+        Place::new(self.source, key.span())
+            .refuse(format!("{} has no field `{text}`; {hint}", self.name))
     }
 
     /// All fields with their names, for tables whose keys are free.
@@ -278,9 +292,13 @@ impl<'a> Section<'a> {
             Some(word) => format!("did you mean `{word}`?"),
             None => format!("expected one of {}", known.join(", ")),
         };
-        Place::new(self.source, key.span())
-            .refuse(format!("{} has no field `{text}`; {hint}", self.name))
+        self.refuse_unknown(key, &hint)
     }
+}
+
+/// Whether a name is another one with a slip of the pen; names of three letters are all alike.
+fn is_slip_of(text: &str, name: &'static str) -> bool {
+    name.len() > 3 && nearest(text, std::iter::once(name)).is_some()
 }
 
 /// `"a", "b" or "c"`.
@@ -358,6 +376,14 @@ mod tests {
         assert_eq!(
             first_error("steps = 1e6\nstep = 3", count),
             "run.toml, line 2: a run file has no field `step`; did you mean `steps`?"
+        );
+        assert_eq!(
+            first_error("seed = 1\nstpes = 1e6", count),
+            "run.toml, line 2: a run file has no field `stpes`; did you mean `steps`?"
+        );
+        assert_eq!(
+            first_error("seed = 1", |s| s.required("steps", "a count").map(drop)),
+            "run.toml, line 1: a run file needs `steps`: a count"
         );
         let word = |s: &mut Section| s.required("m", "")?.word(&["ica", "normal"]).map(drop);
         assert_eq!(

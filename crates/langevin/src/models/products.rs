@@ -128,3 +128,44 @@ fn some_forms<R: Real, const K: usize>(
     }
     *forms = sums;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Rng, Stream};
+
+    /// Blocks, tiles and what is left over: sums and forms are those of the definition.
+    #[test]
+    fn products_of_any_size_equal_their_definition() {
+        let mut rng = Rng::new(5, 0, Stream::Setup);
+        for (n, d) in [(1, 1), (7, 3), (8, 5), (104, 4), (237, 6)] {
+            let features = Rows::new((0..n * d).map(|_| rng.normal()).collect(), d).unwrap();
+            let products = PairProducts::new(&features);
+            let weights: Vec<f64> = (0..n).map(|_| rng.normal()).collect();
+            let mut packed = vec![f64::NAN; products.packed_len()];
+            products.weighted_sum(&weights, &mut packed);
+            let mut doubled = vec![0.0; packed.len()];
+            for i in 0..d {
+                for j in 0..=i {
+                    let terms = features.iter().zip(&weights).map(|(x, w)| w * x[i] * x[j]);
+                    let place = PairProducts::place(i, j);
+                    let sum: f64 = terms.sum();
+                    assert!((packed[place] - sum).abs() < 1e-12, "{n} × {d}: {i}, {j}");
+                    doubled[place] = if i == j { sum } else { 2.0 * sum };
+                }
+            }
+            let mut forms = vec![f64::NAN; n];
+            products.quadratic_forms(&doubled, &mut forms);
+            for (k, x) in features.iter().enumerate() {
+                let mut form = 0.0;
+                for i in 0..d {
+                    for j in 0..d {
+                        form += x[i] * x[j] * packed[PairProducts::place(i.max(j), i.min(j))];
+                    }
+                }
+                let size = form.abs().max(1.0);
+                assert!((forms[k] - form).abs() < 1e-10 * size, "{n} × {d}: {k}");
+            }
+        }
+    }
+}

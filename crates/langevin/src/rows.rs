@@ -4,10 +4,10 @@ use crate::check;
 use crate::real::{BitLanes, Lanes};
 use crate::{Error, Result};
 
-/// A cache line.
+/// A cache line of eight numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
-struct Line([f64; 8]);
+pub(crate) struct Line(pub [f64; 8]);
 
 /// Numbers that begin with a cache line: a register of them then never lies in two.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,6 +131,11 @@ impl Rows {
             stride,
             words,
         }
+    }
+
+    /// All rows by octets, where they are padded to such.
+    pub(crate) fn octets(&self) -> Option<&[Line]> {
+        self.stride.is_multiple_of(8).then_some(&self.data.lines)
     }
 
     /// All rows, one after the other.

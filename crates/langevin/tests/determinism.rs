@@ -9,6 +9,7 @@ use langevin::chain::{Control, Plan, Start};
 use langevin::models::{Ica, LinearGaussian, LogisticRegression, NormalParameters};
 use langevin::real::Isa;
 use langevin::record::Observable;
+use langevin::rng::{Rng, Stream};
 use langevin::skew::SkewMatrix;
 
 /// Every model with a start and a J that fits.
@@ -162,6 +163,34 @@ fn every_kind_of_minibatch_is_the_same_alone_and_among_others() {
             for isa in Isa::available() {
                 let plan = plan.clone().isa(isa);
                 let what = format!("{} {gradient:?} {isa:?}", model.name());
+                assert!(bits(&model, &system, &plan) == all, "{what}");
+                let alone = bits(&model, &system, &plan.first_chain(11).chains(1));
+                assert!(alone[0] == all[11], "{what}: chain 11 alone");
+            }
+        }
+    }
+}
+
+/// Blocks and tiles of data, and what is left over, for chains in lanes and for data in lanes.
+#[test]
+fn metrics_over_many_data_are_the_same_alone_and_among_others() {
+    let mut rng = Rng::new(8, 0, Stream::Setup);
+    for (n, d) in [(237, 7), (107, 20)] {
+        let features = (0..n * d).map(|_| rng.normal()).collect();
+        let labels: Vec<f64> = (0..n).map(|i| f64::from(i % 3 == 0)).collect();
+        let model = Model::Logistic(LogisticRegression::new(features, d, &labels, 1.0).unwrap());
+        let j = SkewMatrix::random_signs(d, 1).unwrap();
+        for name in ["RM", "GiIrr"] {
+            let system = System::named(name, MetricChoice::of_paper(&model), j.clone()).unwrap();
+            let plan = Plan::new(301, 1e-3)
+                .chains(17)
+                .gradient(Gradient::minibatch(5))
+                .start(Start::Fixed(vec![0.0; d]))
+                .seed(3);
+            let all = bits(&model, &system, &plan);
+            for isa in Isa::available() {
+                let plan = plan.clone().isa(isa);
+                let what = format!("{name}, {n} × {d}, {isa:?}");
                 assert!(bits(&model, &system, &plan) == all, "{what}");
                 let alone = bits(&model, &system, &plan.first_chain(11).chains(1));
                 assert!(alone[0] == all[11], "{what}: chain 11 alone");

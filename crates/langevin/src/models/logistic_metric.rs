@@ -1,9 +1,10 @@
 //! The Fisher metric of logistic regression, over all data.
 
+use super::one_chain::{self, Products, Pull};
 use super::products::PairProducts;
 use crate::linalg::{cholesky, inverse_from_factor, solve_transposed};
 use crate::metric::Metric;
-use crate::real::Real;
+use crate::real::{Kernel, Lanes, Real};
 use crate::skew::SkewMatrix;
 use crate::target::Rows;
 
@@ -25,10 +26,14 @@ pub struct LogisticFisher {
 struct Parts<'a, R> {
     /// λ'ₙ.
     slopes: &'a mut [R],
-    /// λₙ, then qₙ, then tₙ.
+    /// λₙ, then qₙ.
     per_datum: &'a mut [R],
+    /// tₙ.
+    second_per_datum: &'a mut [R],
     /// A packed symmetric matrix.
     packed: &'a mut [R],
+    /// Another.
+    second_packed: &'a mut [R],
     /// Cholesky factor of G.
     factor: &'a mut [R],
     /// G⁻¹.
@@ -52,13 +57,17 @@ impl LogisticFisher {
         let (n, d) = (self.features.len(), self.features.width());
         let (slopes, rest) = scratch.split_at_mut(n);
         let (per_datum, rest) = rest.split_at_mut(n);
+        let (second_per_datum, rest) = rest.split_at_mut(n);
         let (packed, rest) = rest.split_at_mut(self.products.packed_len());
+        let (second_packed, rest) = rest.split_at_mut(self.products.packed_len());
         let (factor, rest) = rest.split_at_mut(d * d);
         let (inverse, work) = rest.split_at_mut(d * d);
         Parts {
             slopes,
             per_datum,
+            second_per_datum,
             packed,
+            second_packed,
             factor,
             inverse,
             work,
@@ -68,6 +77,18 @@ impl LogisticFisher {
     /// xₙ·w for all data, a few at a time so that sums do not wait for each other.
     #[inline(always)]
     fn predictors<R: Real>(&self, theta: &[R], out: &mut [R]) {
+        if let (Some(rows), Some(theta), Some(products)) = (
+            self.features.octets(),
+            R::single(theta),
+            R::single_mut(&mut *out),
+        ) {
+            one_chain::run(Products {
+                rows,
+                theta,
+                products,
+            });
+            return;
+        }
         const TILE: usize = 4;
         let n = self.features.len();
         for first in (0..n).step_by(TILE) {
@@ -88,21 +109,51 @@ impl LogisticFisher {
         }
     }
 
-    /// `out = −G⁻¹ Σ λ'ₙ cₙ xₙ`, given the cₙ, which become λ'ₙ cₙ.
+    /// `out = −G⁻¹ Σ λ'ₙ cₙ xₙ`, given the cₙ, which become λ'ₙ cₙ; `work` is as long as a matrix.
     #[inline(always)]
-    fn weighted_pull<R: Real>(&self, slopes: &[R], c: &mut [R], inverse: &[R], out: &mut [R]) {
-        // Sums for a few features at a time stay in registers.
-        const TILE: usize = 10;
+    fn weighted_pull<R: Real>(
+        &self,
+        slopes: &[R],
+        c: &mut [R],
+        inverse: &[R],
+        work: &mut [R],
+        out: &mut [R],
+    ) {
         let d = out.len();
-        let mut pull = [R::zero(); TILE];
         for (c, slope) in c.iter_mut().zip(slopes) {
             *c *= *slope;
         }
-        out.fill(R::zero());
+        self.pull(c, work, d);
+        for i in 0..d {
+            out[i] = R::zero();
+            for k in 0..d {
+                out[i] = (-inverse[i * d + k]).mul_add(work[k], out[i]);
+            }
+        }
+    }
+
+    /// The first `d` entries of `sums` become Σ weights[n] xₙ.
+    #[inline(always)]
+    fn pull<R: Real>(&self, weights: &[R], sums: &mut [R], d: usize) {
+        if let (Some(rows), Some(weights), Some(sums)) = (
+            self.features.octets(),
+            R::single(weights),
+            R::single_mut(&mut *sums),
+        ) {
+            let sums = &mut sums[..d.next_multiple_of(8)];
+            one_chain::run(Pull {
+                rows,
+                weights,
+                sums,
+            });
+            return;
+        }
+        // Sums for a few features at a time stay in registers.
+        const TILE: usize = 10;
         for first in (0..d).step_by(TILE) {
             let tile = TILE.min(d - first);
-            pull.fill(R::zero());
-            for (x, weight) in self.features.iter().zip(&*c) {
+            let mut pull = [R::zero(); TILE];
+            for (x, weight) in self.features.iter().zip(weights) {
                 if let Some(x) = x[first..].first_chunk::<TILE>() {
                     for k in 0..TILE {
                         pull[k] = weight.mul_add(R::of(x[k]), pull[k]);
@@ -113,11 +164,7 @@ impl LogisticFisher {
                     }
                 }
             }
-            for i in 0..d {
-                for k in 0..tile {
-                    out[i] = (-inverse[i * d + first + k]).mul_add(pull[k], out[i]);
-                }
-            }
+            sums[first..first + tile].copy_from_slice(&pull[..tile]);
         }
     }
 }
@@ -128,7 +175,7 @@ impl Metric for LogisticFisher {
     }
 
     fn scratch_len(&self) -> usize {
-        2 * self.features.len() + self.products.packed_len() + 3 * self.dim() * self.dim()
+        3 * self.features.len() + 2 * self.products.packed_len() + 3 * self.dim() * self.dim()
     }
 
     /// Two independent parts, L⁻ᵀξ₁ + ξ₂ with G = LLᵀ, make I + G⁻¹ without another factorisation.
@@ -145,11 +192,7 @@ impl Metric for LogisticFisher {
         let d = theta.len();
         let parts = self.split(scratch);
         self.predictors(theta, parts.per_datum);
-        for (lambda, slope) in parts.per_datum.iter_mut().zip(parts.slopes.iter_mut()) {
-            let p = lambda.logistic();
-            *lambda = p * (R::one() - p);
-            *slope = *lambda * (R::one() - p - p);
-        }
+        curvatures(parts.per_datum, parts.slopes);
         self.products.weighted_sum(parts.per_datum, parts.packed);
         for i in 0..d {
             for j in 0..=i {
@@ -204,20 +247,93 @@ impl Metric for LogisticFisher {
                 parts.packed[PairProducts::place(i, k)] = parts.inverse[i * d + k] * twice;
             }
         }
-        self.products.quadratic_forms(parts.packed, parts.per_datum);
-        self.weighted_pull(parts.slopes, parts.per_datum, parts.inverse, div_b);
-
-        let Some(j) = j else { return };
+        let Some(j) = j else {
+            self.products
+                .quadratic_forms([&*parts.packed], [parts.per_datum]);
+            self.weighted_pull(
+                parts.slopes,
+                parts.per_datum,
+                parts.inverse,
+                parts.work,
+                div_b,
+            );
+            return;
+        };
         // Row i of −G⁻¹J is J times row i of G⁻¹, because J is skew and G⁻¹ symmetric.
         j.apply_to_rows(parts.inverse, parts.work);
+        // (What is beyond the last entry meets zeros of the table.)
+        parts.second_packed.fill(R::zero());
         for i in 0..d {
             for k in 0..i {
-                parts.packed[PairProducts::place(i, k)] =
+                parts.second_packed[PairProducts::place(i, k)] =
                     -(parts.work[i * d + k] + parts.work[k * d + i]);
             }
-            parts.packed[PairProducts::place(i, i)] = -parts.work[i * d + i];
+            parts.second_packed[PairProducts::place(i, i)] = -parts.work[i * d + i];
         }
-        self.products.quadratic_forms(parts.packed, parts.per_datum);
-        self.weighted_pull(parts.slopes, parts.per_datum, parts.inverse, div_bj);
+        self.products.quadratic_forms(
+            [&*parts.packed, &*parts.second_packed],
+            [&mut *parts.per_datum, &mut *parts.second_per_datum],
+        );
+        self.weighted_pull(
+            parts.slopes,
+            parts.per_datum,
+            parts.inverse,
+            parts.work,
+            div_b,
+        );
+        self.weighted_pull(
+            parts.slopes,
+            parts.second_per_datum,
+            parts.inverse,
+            parts.work,
+            div_bj,
+        );
+    }
+}
+
+/// From xₙ·w to λₙ, and to λ'ₙ.
+#[inline(always)]
+fn curvatures<R: Real>(per_datum: &mut [R], slopes: &mut [R]) {
+    if let (Some(per_datum), Some(slopes)) =
+        (R::single_mut(&mut *per_datum), R::single_mut(&mut *slopes))
+    {
+        one_chain::run(Curvatures { per_datum, slopes });
+        return;
+    }
+    for (lambda, slope) in per_datum.iter_mut().zip(slopes) {
+        (*lambda, *slope) = curvature(*lambda);
+    }
+}
+
+/// λ = p(1−p) and λ' = λ(1−2p) with p = logistic(x·w).
+#[inline(always)]
+fn curvature<R: Real>(product: R) -> (R, R) {
+    let p = product.logistic();
+    let lambda = p * (R::one() - p);
+    (lambda, lambda * (R::one() - p - p))
+}
+
+/// The same for a chain that is alone.
+struct Curvatures<'a> {
+    per_datum: &'a mut [f64],
+    slopes: &'a mut [f64],
+}
+
+impl Kernel for Curvatures<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let mut lambdas = self.per_datum.chunks_exact_mut(8);
+        let mut slopes = self.slopes.chunks_exact_mut(8);
+        for (lambdas, slopes) in (&mut lambdas).zip(&mut slopes) {
+            let (lambda, slope) = curvature(L::Octet::load(lambdas));
+            lambda.store(lambdas);
+            slope.store(slopes);
+        }
+        let rest = lambdas.into_remainder().iter_mut();
+        for (lambda, slope) in rest.zip(slopes.into_remainder()) {
+            (*lambda, *slope) = curvature(*lambda);
+        }
     }
 }

@@ -7,6 +7,7 @@ mod linear_gaussian;
 mod logistic;
 mod logistic_metric;
 mod normal;
+mod one_chain;
 mod products;
 mod row_wise;
 

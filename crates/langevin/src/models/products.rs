@@ -6,8 +6,9 @@
 //! [`TILE`] columns. Sums of a panel's columns, or of [`TILE`] data, stay in registers while the rest
 //! streams by.
 
+use super::one_chain::{self, Forms, PanelSums};
 use crate::real::Real;
-use crate::target::Rows;
+use crate::rows::{Line, Rows};
 
 /// Columns in a panel: a cache line, and as many sums as two of 16 registers each allow.
 const TILE: usize = 8;
@@ -20,7 +21,7 @@ pub(crate) struct PairProducts {
     dim: usize,
     n_data: usize,
     /// [block][panel][datum][column]; pairs (i, j), j ≤ i, row by row, padded with zeros.
-    table: Vec<f64>,
+    table: Vec<Line>,
 }
 
 impl PairProducts {
@@ -37,10 +38,11 @@ impl PairProducts {
         for block in rows.chunks(BLOCK) {
             for panel in pairs.chunks(TILE) {
                 for x in block {
-                    let line = panel.iter().map(|&(i, j)| x[i] * x[j]);
-                    products.table.extend(line);
-                    let missing = TILE - panel.len();
-                    products.table.extend(std::iter::repeat_n(0.0, missing));
+                    let mut line = [0.0; TILE];
+                    for (entry, &(i, j)) in line.iter_mut().zip(panel) {
+                        *entry = x[i] * x[j];
+                    }
+                    products.table.push(Line(line));
                 }
             }
         }
@@ -56,15 +58,23 @@ impl PairProducts {
     #[inline(always)]
     pub fn weighted_sum<R: Real>(&self, weights: &[R], packed: &mut [R]) {
         packed.fill(R::zero());
-        let blocks = self.table.chunks(BLOCK * packed.len());
+        let blocks = self.table.chunks(BLOCK * packed.len() / TILE);
         for (block, weights) in blocks.zip(weights[..self.n_data].chunks(BLOCK)) {
-            let panels = block.chunks_exact(TILE * weights.len());
+            if let (Some(weights), Some(packed)) = (R::single(weights), R::single_mut(packed)) {
+                one_chain::run(PanelSums {
+                    block,
+                    weights,
+                    packed,
+                });
+                continue;
+            }
+            let panels = block.chunks_exact(weights.len());
             for (panel, packed) in panels.zip(packed.chunks_exact_mut(TILE)) {
                 let mut sums = [R::zero(); TILE];
                 sums.copy_from_slice(packed);
-                for (w, row) in weights.iter().zip(panel.chunks_exact(TILE)) {
+                for (w, row) in weights.iter().zip(panel) {
                     for t in 0..TILE {
-                        sums[t] = w.mul_add(R::of(row[t]), sums[t]);
+                        sums[t] = w.mul_add(R::of(row.0[t]), sums[t]);
                     }
                 }
                 packed.copy_from_slice(&sums);
@@ -72,25 +82,39 @@ impl PairProducts {
         }
     }
 
-    /// forms[n] = xₙᵀA xₙ, with A packed and its off-diagonal entries doubled.
+    /// forms[s][n] = xₙᵀA xₙ for one or two matrices A, packed[s], with off-diagonal entries doubled.
     #[inline(always)]
-    pub fn quadratic_forms<R: Real>(&self, packed: &[R], forms: &mut [R]) {
-        let blocks = self.table.chunks(BLOCK * packed.len());
-        for (block, forms) in blocks.zip(forms[..self.n_data].chunks_mut(BLOCK)) {
-            let n = forms.len();
-            let (tiles, rest) = forms.as_chunks_mut::<TILE>();
-            let first_of_rest = n - rest.len();
-            for (tile, forms) in tiles.iter_mut().enumerate() {
-                some_forms(block, n, tile * TILE, packed, forms);
-            }
-            for (i, form) in rest.iter_mut().enumerate() {
-                some_forms(
+    pub fn quadratic_forms<R: Real, const S: usize>(
+        &self,
+        packed: [&[R]; S],
+        mut forms: [&mut [R]; S],
+    ) {
+        let n_panels = packed[0].len() / TILE;
+        for (b, block) in self.table.chunks(BLOCK * n_panels).enumerate() {
+            let n = block.len() / n_panels;
+            let data = b * BLOCK..b * BLOCK + n;
+            if R::single(packed[0]).is_some() {
+                let forms = forms.each_mut().map(|forms| &mut forms[data.clone()]);
+                one_chain::run(Forms {
                     block,
                     n,
-                    first_of_rest + i,
-                    packed,
-                    std::array::from_mut(form),
-                );
+                    packed: packed.map(|packed| R::single(packed).unwrap_or_default()),
+                    forms: forms.map(|forms| R::single_mut(forms).unwrap_or_default()),
+                });
+                continue;
+            }
+            for s in 0..S {
+                let forms = &mut forms[s][data.clone()];
+                for first in (0..n).step_by(TILE) {
+                    if let Some(forms) = forms[first..].first_chunk_mut::<TILE>() {
+                        some_forms(block, n, first, packed[s], forms);
+                        continue;
+                    }
+                    for datum in first..n {
+                        let form = std::array::from_mut(&mut forms[datum]);
+                        some_forms(block, n, datum, packed[s], form);
+                    }
+                }
             }
         }
     }
@@ -111,18 +135,18 @@ impl PairProducts {
 /// entries of A stream by.
 #[inline(always)]
 fn some_forms<R: Real, const K: usize>(
-    block: &[f64],
+    block: &[Line],
     n: usize,
     first: usize,
     packed: &[R],
     forms: &mut [R; K],
 ) {
     let mut sums = [R::zero(); K];
-    for (panel, entries) in block.chunks_exact(TILE * n).zip(packed.chunks_exact(TILE)) {
-        let rows = &panel[first * TILE..][..K * TILE];
+    for (panel, entries) in block.chunks_exact(n).zip(packed.chunks_exact(TILE)) {
+        let rows = &panel[first..first + K];
         for t in 0..TILE {
             for k in 0..K {
-                sums[k] = entries[t].mul_add(R::of(rows[k * TILE + t]), sums[k]);
+                sums[k] = entries[t].mul_add(R::of(rows[k].0[t]), sums[k]);
             }
         }
     }
@@ -155,7 +179,7 @@ mod tests {
                 }
             }
             let mut forms = vec![f64::NAN; n];
-            products.quadratic_forms(&doubled, &mut forms);
+            products.quadratic_forms([&doubled], [&mut forms]);
             for (k, x) in features.iter().enumerate() {
                 let mut form = 0.0;
                 for i in 0..d {

@@ -83,6 +83,18 @@ pub trait Real:
         }
     }
 
+    /// The same slice, if these are the numbers of a single chain: its data can then be in lanes.
+    #[inline(always)]
+    fn single(_values: &[Self]) -> Option<&[f64]> {
+        None
+    }
+
+    /// The same slice to be changed, if these are the numbers of a single chain.
+    #[inline(always)]
+    fn single_mut(_values: &mut [Self]) -> Option<&mut [f64]> {
+        None
+    }
+
     /// Zero.
     #[inline(always)]
     fn zero() -> Self {
@@ -177,6 +189,14 @@ impl Real for f64 {
     #[inline(always)]
     fn abs(self) -> Self {
         f64::abs(self)
+    }
+    #[inline(always)]
+    fn single(values: &[f64]) -> Option<&[f64]> {
+        Some(values)
+    }
+    #[inline(always)]
+    fn single_mut(values: &mut [f64]) -> Option<&mut [f64]> {
+        Some(values)
     }
     elementary_functions!();
 }

@@ -176,7 +176,7 @@ impl Rows {
     /// [`gather`](Self::gather) for padded rows, from the words of the index.
     #[inline(always)]
     pub(crate) fn gather_padded<L: Lanes>(&self, index: &[u64], out: &mut [L]) {
-        // (A constant for short rows, once the length of `out` is one.)
+        // Rows of three and four numbers are padded to four: a constant, once the length of `out` is.
         let stride = if out.len() <= 4 { 4 } else { self.stride };
         L::gather_row(self.data.numbers(), stride, index, out);
     }

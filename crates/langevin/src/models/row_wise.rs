@@ -38,7 +38,8 @@ pub(super) fn weighted_rows<L: Lanes, W: Weight>(
     // The numbers of one chain after those of another, padded as rows are.
     let (states, sums) = (L::numbers_mut(states), L::numbers_mut(sums));
     to_chains(theta, stride, states);
-    for (part, index) in index.chunks(ROWS).enumerate() {
+    sums.fill(0.0);
+    for index in index.chunks(ROWS) {
         // The compiler knows `stride` where it knows the dimension.
         let rows = data.pick(stride, L::Bits::words(index));
         let n = index.len() * L::WIDTH;
@@ -54,18 +55,17 @@ pub(super) fn weighted_rows<L: Lanes, W: Weight>(
             }
             L::Octet::sum_each(&partial).store(products);
         }
-        let mut partial = [L::Octet::zero(); OCTET];
-        for i in 0..rest.len() {
-            partial[i] = partial_sums::<L>(&rows, first_of_rest + i, states, stride);
+        if !rest.is_empty() {
+            let mut partial = [L::Octet::zero(); OCTET];
+            for i in 0..rest.len() {
+                partial[i] = partial_sums::<L>(&rows, first_of_rest + i, states, stride);
+            }
+            let mut eight = [0.0; OCTET];
+            L::Octet::sum_each(&partial).store(&mut eight);
+            rest.copy_from_slice(&eight[..rest.len()]);
         }
-        let mut eight = [0.0; OCTET];
-        L::Octet::sum_each(&partial).store(&mut eight);
-        rest.copy_from_slice(&eight[..rest.len()]);
         for weights in products[..n].chunks_exact_mut(L::WIDTH) {
             W::weight(L::load(weights)).store(weights);
-        }
-        if part == 0 {
-            sums.fill(0.0);
         }
         for lane in 0..L::WIDTH {
             let sums = &mut sums[lane * stride..(lane + 1) * stride];

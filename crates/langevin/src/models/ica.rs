@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 
 use super::IcaNatural;
-use super::ica_rows::{self, FEW_SIGNALS, SMALL, Space};
+use super::ica_rows::{self, SMALL, Space};
 use crate::check;
 use crate::linalg::cholesky;
 use crate::real::{Lanes, Real};
@@ -139,14 +139,7 @@ impl Posterior for Ica {
         let m = self.signals(theta);
         self.determinant_score(theta, scratch, out);
         let mut small = [R::zero(); SMALL];
-        let space = Space::new(
-            m,
-            if m <= FEW_SIGNALS {
-                &mut small
-            } else {
-                scratch
-            },
-        );
+        let space = Space::new(m, &mut small, scratch);
         let sum = ica_rows::sum_all(&self.rows, theta, space);
         for (out, sum) in out.iter_mut().zip(sum) {
             *out -= *sum;
@@ -164,14 +157,7 @@ impl Posterior for Ica {
         let m = self.signals(theta);
         self.determinant_score(theta, scratch, out);
         let mut small = [L::zero(); SMALL];
-        let space = Space::new(
-            m,
-            if m <= FEW_SIGNALS {
-                &mut small
-            } else {
-                scratch
-            },
-        );
+        let space = Space::new(m, &mut small, scratch);
         let sum = ica_rows::sum_some(&self.rows, rows, theta, space);
         let weight = L::of(-(self.rows.len() as f64 / rows.len() as f64));
         for (out, sum) in out.iter_mut().zip(sum) {
@@ -180,7 +166,7 @@ impl Posterior for Ica {
     }
 
     fn scratch_len(&self) -> usize {
-        ica_rows::scratch_len(self.m).max(self.m * self.m)
+        ica_rows::scratch_len(self.m)
     }
 
     fn check_state(&self, theta: &[f64]) -> Result<()> {

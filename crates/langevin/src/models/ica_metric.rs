@@ -68,26 +68,24 @@ impl Metric for IcaNatural {
         let m = side(theta.len(), self.m);
         let factor = &scratch[m * m..];
         for col in 0..m {
-            // The factor's diagonal is stored as reciprocals.
-            let diagonal = if self.plus_identity {
-                factor[col * m + col].recip()
-            } else {
-                R::zero()
-            };
-            for row in 0..m {
-                let mut sum;
-                if self.plus_identity {
-                    sum = xi[col * m + row] * diagonal;
+            if self.plus_identity {
+                // The factor's diagonal is stored as reciprocals.
+                let diagonal = factor[col * m + col].recip();
+                for row in 0..m {
+                    let mut sum = xi[col * m + row] * diagonal;
                     for k in 0..col {
                         sum = xi[k * m + row].mul_add(factor[col * m + k], sum);
                     }
-                } else {
-                    sum = R::zero();
+                    out[col * m + row] = sum;
+                }
+            } else {
+                for row in 0..m {
+                    let mut sum = R::zero();
                     for k in 0..m {
                         sum = xi[k * m + row].mul_add(theta[col * m + k], sum);
                     }
+                    out[col * m + row] = sum;
                 }
-                out[col * m + row] = sum;
             }
         }
     }

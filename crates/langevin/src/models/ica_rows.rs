@@ -1,11 +1,12 @@
 //! Σ tanh(½ y) xᵀ, y = W x, over rows: nearly all the work of independent component analysis.
 
-use crate::real::{BitLanes, Isa, Kernel, Lanes, Real};
+use super::one_chain;
+use crate::real::{BitLanes, Kernel, Lanes, Real};
 use crate::target::Rows;
 
 /// Up to so many signals, scratch space are variables of the kernel, and a chain that is alone has
 /// rows in lanes.
-pub(super) const FEW_SIGNALS: usize = 3;
+const FEW_SIGNALS: usize = 3;
 
 /// Scratch entries for [`FEW_SIGNALS`].
 pub(super) const SMALL: usize = scratch_len(FEW_SIGNALS);
@@ -26,10 +27,11 @@ pub(super) struct Space<'a, R> {
 }
 
 impl<'a, R: Real> Space<'a, R> {
-    /// For `m` signals; `scratch` has at least [`scratch_len`] entries.
+    /// For `m` signals, in `small` if they fit there; `scratch` has at least [`scratch_len`] entries.
     #[inline(always)]
-    pub fn new(m: usize, scratch: &'a mut [R]) -> Self {
-        let (sum, rest) = scratch.split_at_mut(m * m);
+    pub fn new(m: usize, small: &'a mut [R; SMALL], scratch: &'a mut [R]) -> Self {
+        let space = if m <= FEW_SIGNALS { small } else { scratch };
+        let (sum, rest) = space.split_at_mut(m * m);
         let (x, rest) = rest.split_at_mut(m);
         sum.fill(R::zero());
         Space {
@@ -81,14 +83,12 @@ pub(super) fn sum_some<'a, L: Lanes>(
 ) -> &'a [L] {
     let m = space.x.len();
     if L::WIDTH == 1 && m <= FEW_SIGNALS {
-        let isa = Isa::detect();
-        let chain = OneChain {
+        one_chain::run(OneChain {
             data,
             index: L::Bits::words(index),
             w: L::numbers(w),
             sum: L::numbers_mut(space.sum),
-        };
-        isa.run(isa.width().min(OneChain::ROWS), chain);
+        });
     } else if m == 3 && data.are_padded() {
         sum_by_register(data, L::Bits::words(index), w, space.sum);
     } else {

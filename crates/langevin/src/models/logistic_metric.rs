@@ -247,47 +247,30 @@ impl Metric for LogisticFisher {
                 parts.packed[PairProducts::place(i, k)] = parts.inverse[i * d + k] * twice;
             }
         }
-        let Some(j) = j else {
-            self.products
-                .quadratic_forms([&*parts.packed], [parts.per_datum]);
-            self.weighted_pull(
-                parts.slopes,
-                parts.per_datum,
-                parts.inverse,
-                parts.work,
-                div_b,
-            );
-            return;
-        };
-        // Row i of −G⁻¹J is J times row i of G⁻¹, because J is skew and G⁻¹ symmetric.
-        j.apply_to_rows(parts.inverse, parts.work);
-        // (What is beyond the last entry meets zeros of the table.)
-        parts.second_packed.fill(R::zero());
-        for i in 0..d {
-            for k in 0..i {
-                parts.second_packed[PairProducts::place(i, k)] =
-                    -(parts.work[i * d + k] + parts.work[k * d + i]);
+        if let Some(j) = j {
+            // Row i of −G⁻¹J is J times row i of G⁻¹, because J is skew and G⁻¹ symmetric.
+            j.apply_to_rows(parts.inverse, parts.work);
+            // (What is beyond the last entry meets zeros of the table.)
+            parts.second_packed.fill(R::zero());
+            for i in 0..d {
+                for k in 0..i {
+                    parts.second_packed[PairProducts::place(i, k)] =
+                        -(parts.work[i * d + k] + parts.work[k * d + i]);
+                }
+                parts.second_packed[PairProducts::place(i, i)] = -parts.work[i * d + i];
             }
-            parts.second_packed[PairProducts::place(i, i)] = -parts.work[i * d + i];
+            self.products.quadratic_forms(
+                [&*parts.packed, &*parts.second_packed],
+                [&mut *parts.per_datum, &mut *parts.second_per_datum],
+            );
+            let weights = parts.second_per_datum;
+            self.weighted_pull(parts.slopes, weights, parts.inverse, parts.work, div_bj);
+        } else {
+            self.products
+                .quadratic_forms([&*parts.packed], [&mut *parts.per_datum]);
         }
-        self.products.quadratic_forms(
-            [&*parts.packed, &*parts.second_packed],
-            [&mut *parts.per_datum, &mut *parts.second_per_datum],
-        );
-        self.weighted_pull(
-            parts.slopes,
-            parts.per_datum,
-            parts.inverse,
-            parts.work,
-            div_b,
-        );
-        self.weighted_pull(
-            parts.slopes,
-            parts.second_per_datum,
-            parts.inverse,
-            parts.work,
-            div_bj,
-        );
+        let weights = parts.per_datum;
+        self.weighted_pull(parts.slopes, weights, parts.inverse, parts.work, div_b);
     }
 }
 

@@ -11,8 +11,10 @@
 //! 2017, "Measuring sample quality with kernels").
 //!
 //! The cost is `n²/2` evaluations of `k₀`, shared among rayon's threads. The result has the same
-//! bits for any number of threads and on any processor.
+//! bits for any number of threads and on any processor. Each `k₀` is right to about `256 d ε` if all
+//! points lie within 16 lengths `c` of their mean, and to a few `ε` otherwise, by a slower way.
 
+mod pairs;
 mod rows;
 
 use crate::error::{Error, Result};

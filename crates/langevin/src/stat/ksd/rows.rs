@@ -5,14 +5,15 @@
 //! bits.
 
 use super::Kernel;
+use super::pairs::{BLOCK, Differences, GROUP, Pairs, Products, Sums};
 use crate::real::{BitLanes, Isa, Kernel as LaneKernel, Lanes, MAX_WIDTH};
 use rayon::prelude::*;
 
-/// Points `j` treated at once: the widest pack.
-const BLOCK: usize = MAX_WIDTH;
-
 /// Rows `i` that share one pass over the points `j`, so that a block of points stays in cache.
-const TILE: usize = 32;
+const TILE: usize = 64;
+/// Rows whose products are kept until their powers of `ρ` follow.
+const STRIP: usize = 32;
+const _: () = assert!(TILE.is_multiple_of(STRIP) && STRIP.is_multiple_of(GROUP));
 
 /// Contributions of point `i` to the double sum.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,73 +31,62 @@ pub(super) fn row_sums(
     scores: &[f64],
     dim: usize,
     kernel: Kernel,
+    level: (Isa, usize),
+) -> Vec<Row> {
+    match Sums::new(points, scores, dim, kernel) {
+        Some(sums) => rows_of(&sums, points.len() / dim, kernel, level),
+        None => {
+            let differences = Differences::new(points, scores, dim, kernel);
+            rows_of(&differences, points.len() / dim, kernel, level)
+        }
+    }
+}
+
+/// One [`Row`] for each of `n` points.
+pub(super) fn rows_of(
+    pairs: &impl Pairs,
+    n: usize,
+    kernel: Kernel,
     (isa, width): (Isa, usize),
 ) -> Vec<Row> {
-    let input = Input::new(points, scores, dim, kernel);
     let mut rows = vec![
         Row {
             below: 0.0,
             diagonal: 0.0
         };
-        points.len() / dim
+        n
     ];
+    let exponent = kernel.exponent;
     // The longest rows first, so that no thread is left with them at the end.
     rows.par_chunks_mut(TILE)
         .enumerate()
         .rev()
         .for_each(|(tile, rows)| {
-            let first = tile * TILE;
-            let input = &input;
-            isa.run(width, Tile { input, first, rows });
+            let tile = Tile {
+                pairs,
+                exponent,
+                first: tile * TILE,
+                rows,
+            };
+            isa.run(width, tile);
         });
     rows
 }
 
-/// The points, laid out for the inner loops.
-struct Input {
-    dim: usize,
-    kernel: Kernel,
-    /// `(coordinate, score)` pairs of each point: `dim` for point 0, `dim` for point 1, …
-    own: Vec<(f64, f64)>,
-    /// [block][component][coordinate or score][point of the block], zeros at the end.
-    blocks: Vec<f64>,
-}
-
-impl Input {
-    fn new(points: &[f64], scores: &[f64], dim: usize, kernel: Kernel) -> Self {
-        let own: Vec<_> = points.iter().copied().zip(scores.iter().copied()).collect();
-        let n_blocks = (points.len() / dim).div_ceil(BLOCK);
-        let mut blocks = vec![0.0; n_blocks * dim * 2 * BLOCK];
-        for (j, pairs) in own.chunks_exact(dim).enumerate() {
-            let (block, lane) = (j / BLOCK, j % BLOCK);
-            for (k, &(point, score)) in pairs.iter().enumerate() {
-                let place = (block * dim + k) * 2 * BLOCK + lane;
-                blocks[place] = point;
-                blocks[place + BLOCK] = score;
-            }
-        }
-        Self {
-            dim,
-            kernel,
-            own,
-            blocks,
-        }
-    }
-}
-
 /// Rows `first..first + rows.len()`.
-struct Tile<'a> {
-    input: &'a Input,
+struct Tile<'a, P> {
+    pairs: &'a P,
+    exponent: f64,
     first: usize,
     rows: &'a mut [Row],
 }
 
-impl LaneKernel for Tile<'_> {
+impl<P: Pairs> LaneKernel for Tile<'_, P> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        if self.input.kernel.exponent == -0.5 {
+        if self.exponent == -0.5 {
             self.sum::<L, true>();
         } else {
             self.sum::<L, false>();
@@ -104,115 +94,92 @@ impl LaneKernel for Tile<'_> {
     }
 }
 
-impl Tile<'_> {
+impl<P: Pairs> Tile<'_, P> {
     /// `INVERSE_ROOT` selects the exponent −1/2.
     ///
     /// For each pack of points there are two passes over the rows: the powers of `ρ` are a long
     /// chain of dependent operations, and in a loop of their own those of several rows overlap.
     #[inline(always)]
     fn sum<L: Lanes, const INVERSE_ROOT: bool>(self) {
-        let Tile { input, first, rows } = self;
-        let dim = input.dim;
+        let (pairs, first, rows) = (self.pairs, self.first, self.rows);
         let n_rows = rows.len();
-        let mut sums = vec![0.0; n_rows * BLOCK];
-        let mut products = [Products::<L>::zero(); TILE];
-        let own = &input.own[first * dim..(first + n_rows) * dim];
-        let blocks = input.blocks.chunks_exact(dim * 2 * BLOCK);
-        for (b, block) in blocks.enumerate().take((first + n_rows - 1) / BLOCK + 1) {
+        let kernel = Kernel {
+            c_squared: pairs.c_squared(),
+            exponent: self.exponent,
+        };
+        let mut sums = [[0.0; BLOCK]; TILE];
+        let mut products = [Products::<L>::zero(); STRIP];
+        for block in 0..=(first + n_rows - 1) / BLOCK {
             for offset in (0..BLOCK).step_by(L::WIDTH) {
-                for (products, own) in products.iter_mut().zip(own.chunks_exact(dim)) {
-                    *products = Products::new(own, block, offset);
-                }
-                for (r, products) in products[..n_rows].iter().enumerate() {
-                    let terms = products.stein::<INVERSE_ROOT>(input.kernel, dim);
-                    let sum = &mut sums[r * BLOCK + offset..r * BLOCK + offset + L::WIDTH];
-                    // Lanes with j < i; the next one, if in this pack, is the diagonal j = i.
-                    let start = b * BLOCK + offset;
-                    let below = (first + r).saturating_sub(start);
-                    if below >= L::WIDTH {
-                        (L::load(sum) + terms).store(sum);
-                    } else if first + r >= start {
-                        let mut lanes = [0.0; MAX_WIDTH];
-                        terms.store(&mut lanes);
-                        for (sum, term) in sum.iter_mut().zip(&lanes[..below]) {
-                            *sum += term;
+                for strip in (0..n_rows).step_by(STRIP) {
+                    let products = &mut products[..STRIP.min(n_rows - strip)];
+                    pairs.products(first + strip, block, offset, products);
+                    for (r, products) in (strip..).zip(products) {
+                        let (power, rest) = stein::<L, INVERSE_ROOT>(products, kernel);
+                        let sum = &mut sums[r][offset..offset + L::WIDTH];
+                        let added = power.mul_add(rest, L::load(sum));
+                        // Lanes with j < i; the next one, if in this pack, is the diagonal j = i.
+                        let start = block * BLOCK + offset;
+                        let below = (first + r).saturating_sub(start);
+                        if below >= L::WIDTH {
+                            added.store(sum);
+                        } else if first + r >= start {
+                            let mut lanes = [0.0; MAX_WIDTH];
+                            added.store(&mut lanes);
+                            sum[..below].copy_from_slice(&lanes[..below]);
+                            (power * rest).store(&mut lanes);
+                            rows[r].diagonal = lanes[below] * pairs.factor();
                         }
-                        rows[r].diagonal = lanes[below];
                     }
                 }
             }
         }
-        for (row, lanes) in rows.iter_mut().zip(sums.chunks_exact(BLOCK)) {
-            row.below = lanes.iter().sum();
+        for (row, lanes) in rows.iter_mut().zip(&sums) {
+            row.below = lanes.iter().sum::<f64>() * pairs.factor();
         }
     }
 }
 
-/// The three scalar products of which `k₀` is made, between one point and a pack of others.
-#[derive(Clone, Copy)]
-struct Products<L> {
-    /// `|D|²`, as a sum of squared differences: nothing cancels for close or repeated points.
-    distance: L,
-    /// `(b(x) − b(y))·D`.
-    along: L,
-    /// `b(x)·b(y)`.
-    scores: L,
-}
-
-impl<L: Lanes> Products<L> {
-    #[inline(always)]
-    fn zero() -> Self {
-        Self {
-            distance: L::zero(),
-            along: L::zero(),
-            scores: L::zero(),
-        }
-    }
-
-    /// With the points of a block from `offset` on.
-    #[inline(always)]
-    fn new(own: &[(f64, f64)], block: &[f64], offset: usize) -> Self {
-        let mut out = Self::zero();
-        for (&(x, b), other) in own.iter().zip(block.chunks_exact(2 * BLOCK)) {
-            let (points, scores) = other.split_at(BLOCK);
-            let (y, by) = (L::load(&points[offset..]), L::load(&scores[offset..]));
-            let (x, b) = (L::of(x), L::of(b));
-            let d = x - y;
-            out.distance = d.mul_add(d, out.distance);
-            out.along = (b - by).mul_add(d, out.along);
-            out.scores = b.mul_add(by, out.scores);
-        }
-        out
-    }
-
-    /// `k₀` (formula at the top of `ksd`).
-    #[inline(always)]
-    fn stein<const INVERSE_ROOT: bool>(&self, kernel: Kernel, dim: usize) -> L {
-        let e = kernel.exponent;
-        let rho = self.distance + kernel.c_squared;
-        let (power, inverse) = if INVERSE_ROOT {
-            let root = inverse_root(rho);
-            (root, root * root)
-        } else {
-            ((rho.ln() * e).exp(), rho.recip())
-        };
-        let slope = (self.along + dim as f64) * (-2.0 * e);
-        let bend = (self.distance * inverse).mul_add(L::of(-4.0 * e * (e - 1.0)), slope);
-        power * inverse.mul_add(bend, self.scores)
-    }
+/// `k₀ = ρ^e [b(x)·b(y) + (along (−2e) + 4e(e − 1) c²/ρ) / ρ]`, as its two factors: the formula at
+/// the top of `ksd` with `|D|² = ρ − c²`.
+#[inline(always)]
+fn stein<L: Lanes, const INVERSE_ROOT: bool>(products: &Products<L>, kernel: Kernel) -> (L, L) {
+    let e = kernel.exponent;
+    let bend = L::of(4.0 * e * (e - 1.0) * kernel.c_squared);
+    let (power, inverse, slope) = if INVERSE_ROOT {
+        let root = inverse_root(products.rho);
+        (root, root * root, products.along)
+    } else {
+        let power = (products.rho.ln() * e).exp();
+        (power, products.rho.recip(), products.along * (-2.0 * e))
+    };
+    let rest = inverse.mul_add(inverse.mul_add(bend, slope), products.scores);
+    (power, rest)
 }
 
 /// `1 / sqrt(x)` for normal positive `x`, within 2 ulp, from multiplications alone.
 ///
-/// Several times the throughput of a square root and a division, which would take half of the
-/// whole time. The first guess halves the exponent (relative error below 0.0343, Lomont 2003); a
-/// Newton step turns an error ε into 3ε²/2, so that four steps leave only rounding.
+/// Several times the throughput of a square root and a division. The first guess halves the exponent
+/// (Lomont 2003). It is off by a factor between 1.2247 and 1.2991, which one step of Newton's kind,
+/// with a constant fitted to this range (as Kadlec's of 2010 for single precision), brings to 4.0179
+/// within 6.5e-4. For this `y`, negative here, `z = x y²` is near 16.14, and `1/sqrt(x)` is `y` times
+/// the best polynomial for `−1/sqrt(z)`, of relative error 6e-17.
 #[inline(always)]
 pub(super) fn inverse_root<L: Lanes>(x: L) -> L {
-    let minus_half = x * -0.5;
-    let mut y = L::from_bits(L::Bits::of(0x5fe6_eb50_c7b5_37a9) - (x.to_bits() >> 1));
-    for _ in 0..4 {
-        y *= (minus_half * y).mul_add(y, L::of(1.5));
+    const CENTRE: f64 = 16.143_745_422_363_28;
+    const POLYNOMIAL: [f64; 5] = [
+        -1.001934844219459e-06,
+        1.848569116901e-05,
+        -0.00035811335457849603,
+        0.007708387771552425,
+        -0.24888449960171055,
+    ];
+    let guess = L::from_bits(L::Bits::of(0x5fec_0000_0000_0000) - (x.to_bits() >> 1));
+    let y = guess * (x * guess).mul_add(guess, L::of(-4.778_491_020_202_637));
+    let z = (x * y).mul_add(y, L::of(-CENTRE));
+    let mut sum = L::of(POLYNOMIAL[0]);
+    for coefficient in &POLYNOMIAL[1..] {
+        sum = sum.mul_add(z, L::of(*coefficient));
     }
-    y
+    y * sum
 }

@@ -1,6 +1,7 @@
 //! Tests of the kernel Stein discrepancy that need no stored numbers.
 
-use super::rows::row_sums;
+use super::pairs::{Differences, Sums};
+use super::rows::{row_sums, rows_of};
 use super::*;
 use crate::real::Isa;
 use crate::stat::testing::{TestRng, z_score};
@@ -80,7 +81,14 @@ fn curve_holds_the_value_of_every_prefix() {
     assert_eq!(curve.len(), 100);
     for n in 1..=100 {
         let prefix = ksd(&x[..n * dim], &b[..n * dim], dim, Kernel::default()).unwrap();
-        assert_eq!(curve[n - 1], prefix, "prefix of {n}");
+        // Points are counted from the mean of all, so the two round differently: each term, of size
+        // about 1, by some 10 ε. There are n² of them, and they add up to about 2dn.
+        let error = 10.0 * f64::EPSILON * n as f64 / (2 * dim) as f64;
+        let relative = curve[n - 1] / prefix - 1.0;
+        assert!(
+            relative.abs() < error + 3.0 * f64::EPSILON,
+            "{n}: {relative:e}"
+        );
     }
 }
 
@@ -139,12 +147,61 @@ fn repeated_and_close_points_lose_no_digits() {
     assert!((got - f64::sqrt(sum) / 3.0).abs() < 1e-15);
 }
 
+/// Points within the reach of sums, up to its edge: both ways give the same row sums.
+#[test]
+fn sums_equal_differences() {
+    for (dim, n) in [(1, 70), (2, 33), (9, 200), (13, 97)] {
+        for (c, e) in [(1.0, -0.5), (0.3, -0.5), (2.5, -0.8)] {
+            let kernel = Kernel::new(c, e).unwrap();
+            let mut rng = TestRng::new(9);
+            let mut x: Vec<f64> = rng.normals(dim * n).iter().map(|x| 2.0 * c * x).collect();
+            // Far from the origin, as sums count from the mean, and one point near the edge.
+            x[0] += 9.0 * c;
+            x.iter_mut().for_each(|x| *x += 1e3 * c);
+            let b: Vec<f64> = rng.normals(dim * n).iter().map(|b| b / c).collect();
+            let level = (Isa::Portable, 1);
+            let sums = Sums::new(&x, &b, dim, kernel).expect("within reach");
+            let sums = rows_of(&sums, n, kernel, level);
+            let differences = rows_of(&Differences::new(&x, &b, dim, kernel), n, kernel, level);
+            for (i, (s, d)) in sums.iter().zip(&differences).enumerate() {
+                // ε d 16² for each term (and ε 10³ for the place), in units of k₀(x, x) or more.
+                let unit = (dim * (256 * dim + 1000)) as f64 * c.powf(2.0 * e - 2.0);
+                let error = unit * f64::EPSILON;
+                assert!((s.diagonal - d.diagonal).abs() < error, "c {c} d {dim} {i}");
+                let below = (s.below - d.below).abs();
+                assert!(below <= i as f64 * error, "c {c} d {dim} {i}: {below:e}");
+                // Negative control: the bound is far below the size of what it bounds.
+                assert!(error < 1e-7 * d.diagonal);
+            }
+        }
+    }
+}
+
+#[test]
+fn points_that_lie_apart_are_not_for_sums() {
+    // Two far clusters: the mean is far from both, and ρ of close points would have no digit left.
+    let x = [0.0, 0.0, 1e8, 1e8 + 1e-3];
+    let b = [0.1, -0.4, 0.3, -0.2];
+    assert!(Sums::new(&x, &b, 1, Kernel::default()).is_none());
+    let rows = row_sums(&x, &b, 1, Kernel::default(), (Isa::Portable, 1));
+    let d = x[3] - x[2];
+    let rho = 1.0 + d * d;
+    let near =
+        -0.06 / rho.sqrt() + (-0.5 * d + 1.0) * rho.powf(-1.5) - 3.0 * d * d * rho.powf(-2.5);
+    // The other cluster adds terms of 1e-8 and less: b b' / |D|, and (b − b') D / |D|³ of 1e-16.
+    let far = -0.2 * (0.1 - 0.4) / 1e8;
+    assert!((rows[3].below - near - far).abs() < 1e-14);
+}
+
 #[test]
 fn every_instruction_set_and_thread_count_gives_the_same_bits() {
     for (dim, n) in [(1, 70), (2, 33), (9, 200), (13, 97)] {
         let mut rng = TestRng::new(6);
         let (x, b) = (rng.normals(dim * n), rng.normals(dim * n));
-        for kernel in [Kernel::default(), Kernel::new(0.9, -0.3).unwrap()] {
+        // The last kernel is too short for sums.
+        for (c, e) in [(1.0, -0.5), (0.9, -0.3), (0.05, -0.5)] {
+            let kernel = Kernel::new(c, e).unwrap();
+            assert_eq!(Sums::new(&x, &b, dim, kernel).is_none(), c < 0.1);
             let want = row_sums(&x, &b, dim, kernel, (Isa::Portable, 1));
             let widths = [1, 4, 8, 16];
             let levels = Isa::available()

@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 
 use crate::Result;
 use crate::check;
-use crate::real::Real;
+use crate::real::{Isa, Kernel, Lanes, OCTET, Real};
 use crate::rng::{Rng, Stream};
 
 /// A constant skew-symmetric matrix J.
@@ -19,7 +19,8 @@ use crate::rng::{Rng, Stream};
 #[derive(Clone, Debug, PartialEq)]
 pub struct SkewMatrix {
     dim: usize,
-    dense: Vec<f64>,
+    /// One column after the other.
+    by_columns: Vec<f64>,
     /// Row by row, the places that are not 0: many useful J are sparse.
     columns: Vec<u32>,
     values: Vec<f64>,
@@ -47,7 +48,7 @@ impl SkewMatrix {
         }
         SkewMatrix {
             dim,
-            dense: crate::linalg::row_major(j),
+            by_columns: j.as_slice().to_vec(),
             columns,
             values,
             row_ends,
@@ -110,12 +111,12 @@ impl SkewMatrix {
     /// Entry (row, col).
     #[inline(always)]
     pub fn get(&self, row: usize, col: usize) -> f64 {
-        self.dense[row * self.dim + col]
+        self.by_columns[col * self.dim + row]
     }
 
     /// As a dense matrix.
     pub fn matrix(&self) -> DMatrix<f64> {
-        DMatrix::from_row_slice(self.dim, self.dim, &self.dense)
+        DMatrix::from_column_slice(self.dim, self.dim, &self.by_columns)
     }
 
     /// `out = J v`.
@@ -137,7 +138,13 @@ impl SkewMatrix {
     #[inline(always)]
     pub(crate) fn apply_to_rows<R: Real>(&self, rows: &[R], out: &mut [R]) {
         const TILE: usize = 4;
-        let d = self.row_ends.len();
+        let d = self.dim;
+        if d >= OCTET
+            && let (Some(rows), Some(out)) = (R::single(rows), R::single_mut(&mut *out))
+        {
+            Isa::run_octets(ToRows { j: self, rows, out });
+            return;
+        }
         let whole = d / TILE * TILE * d;
         let (tiles, rest) = out.split_at_mut(whole);
         for (four, out) in rows
@@ -161,6 +168,35 @@ impl SkewMatrix {
         }
         for (row, out) in rows[whole..].chunks_exact(d).zip(rest.chunks_exact_mut(d)) {
             self.apply(row, out);
+        }
+    }
+}
+
+/// J times each row of a square matrix for a chain that is alone: rows of the product are in lanes.
+struct ToRows<'a> {
+    j: &'a SkewMatrix,
+    rows: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl Kernel for ToRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let d = self.j.dim;
+        let rows = self.rows.chunks_exact(d);
+        for (row, out) in rows.zip(self.out.chunks_exact_mut(d)) {
+            for first in (0..d).step_by(OCTET) {
+                // The last eight overlap the ones before; they are the same numbers again.
+                let first = first.min(d - OCTET);
+                let mut sum = L::Octet::zero();
+                for (x, column) in row.iter().zip(self.j.by_columns.chunks_exact(d)) {
+                    let column = L::Octet::load(&column[first..first + OCTET]);
+                    sum = L::Octet::of(*x).mul_add(column, sum);
+                }
+                sum.store(&mut out[first..first + OCTET]);
+            }
         }
     }
 }

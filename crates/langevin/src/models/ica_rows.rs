@@ -1,7 +1,6 @@
 //! Σ tanh(½ y) xᵀ, y = W x, over rows: nearly all the work of independent component analysis.
 
-use super::one_chain;
-use crate::real::{BitLanes, Kernel, Lanes, Real};
+use crate::real::{BitLanes, Isa, Kernel, Lanes, Real};
 use crate::target::Rows;
 
 /// Up to so many signals, scratch space are variables of the kernel, and a chain that is alone has
@@ -83,7 +82,7 @@ pub(super) fn sum_some<'a, L: Lanes>(
 ) -> &'a [L] {
     let m = space.x.len();
     if L::WIDTH == 1 && m <= FEW_SIGNALS {
-        one_chain::run(OneChain {
+        Isa::run_octets(OneChain {
             data,
             index: L::Bits::words(index),
             w: L::numbers(w),

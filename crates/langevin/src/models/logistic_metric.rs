@@ -1,10 +1,10 @@
 //! The Fisher metric of logistic regression, over all data.
 
-use super::one_chain::{self, Products, Pull};
+use super::one_chain::{Products, Pull};
 use super::products::PairProducts;
 use crate::linalg::{cholesky, inverse_from_factor, solve_transposed};
 use crate::metric::Metric;
-use crate::real::{Kernel, Lanes, Real};
+use crate::real::{Isa, Kernel, Lanes, OCTET, Real};
 use crate::skew::SkewMatrix;
 use crate::target::Rows;
 
@@ -82,7 +82,7 @@ impl LogisticFisher {
             R::single(theta),
             R::single_mut(&mut *out),
         ) {
-            one_chain::run(Products {
+            Isa::run_octets(Products {
                 rows,
                 theta,
                 products,
@@ -140,8 +140,8 @@ impl LogisticFisher {
             R::single(weights),
             R::single_mut(&mut *sums),
         ) {
-            let sums = &mut sums[..d.next_multiple_of(8)];
-            one_chain::run(Pull {
+            let sums = &mut sums[..d.next_multiple_of(OCTET)];
+            Isa::run_octets(Pull {
                 rows,
                 weights,
                 sums,
@@ -280,7 +280,7 @@ fn curvatures<R: Real>(per_datum: &mut [R], slopes: &mut [R]) {
     if let (Some(per_datum), Some(slopes)) =
         (R::single_mut(&mut *per_datum), R::single_mut(&mut *slopes))
     {
-        one_chain::run(Curvatures { per_datum, slopes });
+        Isa::run_octets(Curvatures { per_datum, slopes });
         return;
     }
     for (lambda, slope) in per_datum.iter_mut().zip(slopes) {
@@ -307,8 +307,8 @@ impl Kernel for Curvatures<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let mut lambdas = self.per_datum.chunks_exact_mut(8);
-        let mut slopes = self.slopes.chunks_exact_mut(8);
+        let mut lambdas = self.per_datum.chunks_exact_mut(OCTET);
+        let mut slopes = self.slopes.chunks_exact_mut(OCTET);
         for (lambdas, slopes) in (&mut lambdas).zip(&mut slopes) {
             let (lambda, slope) = curvature(L::Octet::load(lambdas));
             lambda.store(lambdas);

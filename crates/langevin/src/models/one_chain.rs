@@ -2,17 +2,8 @@
 //!
 //! Every number goes through the same operations as it does where chains are in lanes.
 
-use crate::real::{Isa, Kernel, Lanes, Real};
+use crate::real::{Kernel, Lanes, OCTET, Real};
 use crate::rows::Line;
-
-/// Numbers in lanes.
-const OCTET: usize = 8;
-
-/// Runs a kernel that works in octets.
-pub(super) fn run<K: Kernel>(kernel: K) -> K::Output {
-    let isa = Isa::detect();
-    isa.run(isa.width().min(OCTET), kernel)
-}
 
 /// `products[n] = xₙ·θ`.
 pub(super) struct Products<'a> {

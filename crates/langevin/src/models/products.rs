@@ -6,8 +6,8 @@
 //! [`TILE`] columns. Sums of a panel's columns, or of [`TILE`] data, stay in registers while the rest
 //! streams by.
 
-use super::one_chain::{self, Forms, PanelSums};
-use crate::real::Real;
+use super::one_chain::{Forms, PanelSums};
+use crate::real::{Isa, Real};
 use crate::rows::{Line, Rows};
 
 /// Columns in a panel: a cache line, and as many sums as two of 16 registers each allow.
@@ -61,7 +61,7 @@ impl PairProducts {
         let blocks = self.table.chunks(BLOCK * packed.len() / TILE);
         for (block, weights) in blocks.zip(weights[..self.n_data].chunks(BLOCK)) {
             if let (Some(weights), Some(packed)) = (R::single(weights), R::single_mut(packed)) {
-                one_chain::run(PanelSums {
+                Isa::run_octets(PanelSums {
                     block,
                     weights,
                     packed,
@@ -95,7 +95,7 @@ impl PairProducts {
             let data = b * BLOCK..b * BLOCK + n;
             if R::single(packed[0]).is_some() {
                 let forms = forms.each_mut().map(|forms| &mut forms[data.clone()]);
-                one_chain::run(Forms {
+                Isa::run_octets(Forms {
                     block,
                     n,
                     packed: packed.map(|packed| R::single(packed).unwrap_or_default()),

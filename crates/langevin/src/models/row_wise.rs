@@ -4,11 +4,9 @@
 //! number, a row is multiplied with the state of its chain eight features at a time. A product is
 //! the sum of eight partial sums, combined in pairs, whatever the registers of the processor.
 
-use crate::real::{BitLanes, Lanes, MAX_WIDTH, Real};
+use crate::real::{BitLanes, Lanes, MAX_WIDTH, OCTET, Real};
 use crate::rows::{Picked, Rows};
 
-/// Features that are multiplied at once.
-const OCTET: usize = 8;
 /// Rows of a chain whose weights are made together.
 const ROWS: usize = 16;
 /// Features up to which this pays: what belongs to a chain stays in registers.

@@ -1,6 +1,6 @@
 //! The one run-time choice of instruction set.
 
-use super::Lanes;
+use super::{Lanes, OCTET};
 
 /// An instruction set that kernels are compiled for.
 ///
@@ -70,6 +70,12 @@ impl Isa {
             5..=8 => self.width().min(8),
             _ => self.width(),
         }
+    }
+
+    /// Runs a kernel that works in octets, on the best instruction set.
+    pub(crate) fn run_octets<K: Kernel>(kernel: K) -> K::Output {
+        let isa = Self::detect();
+        isa.run(isa.width().min(OCTET), kernel)
     }
 
     /// Runs a kernel in packs of the given width (1, 4, 8 or 16; a width that this instruction set

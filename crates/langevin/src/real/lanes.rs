@@ -59,6 +59,9 @@ pub unsafe trait BitLanes:
 /// The most lanes that any pack has.
 pub const MAX_WIDTH: usize = 16;
 
+/// Numbers in lanes where they belong to one chain, on any processor.
+pub(crate) const OCTET: usize = 8;
+
 /// A pack of `WIDTH` numbers of which each lane is computed as if it were alone.
 ///
 /// # Safety

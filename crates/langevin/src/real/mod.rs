@@ -12,6 +12,7 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 pub use dispatch::{Isa, Kernel};
 pub use dual::{Dual, Formula, along_axis, gradient};
+pub(crate) use lanes::OCTET;
 pub use lanes::{BitLanes, Lanes, MAX_WIDTH, Word, WordsToNumbers};
 pub use twice::Twice;
 #[cfg(target_arch = "x86_64")]

@@ -173,9 +173,14 @@ impl Three {
 }
 
 impl Sums {
-    /// Nothing if the points do not lie together.
+    /// Nothing if the points do not lie together, or if numbers leave their range in units of `c`.
     pub fn new(points: &[f64], scores: &[f64], dim: usize, kernel: Kernel) -> Option<Self> {
         let (n, c) = (points.len() / dim, kernel.c());
+        // b(x)·b(y) has the unit 1/c², and so have the other two terms; ρ^e is left.
+        let factor = libm::pow(kernel.c_squared, kernel.exponent - 1.0);
+        if !factor.is_normal() {
+            return None;
+        }
         let mut mean = vec![0.0; dim];
         for x in points.chunks_exact(dim) {
             for (mean, x) in mean.iter_mut().zip(x) {
@@ -185,20 +190,20 @@ impl Sums {
         let (n_groups, n_blocks) = (n.div_ceil(GROUP), n.div_ceil(BLOCK));
         let mut sums = Self {
             dim,
-            // b(x)·b(y) has the unit 1/c², and so have the other two terms; ρ^e is left.
-            factor: libm::pow(kernel.c_squared, kernel.exponent - 1.0),
+            factor,
             own: vec![[[0.0; GROUP]; 3]; n_groups * dim],
             own_starts: vec![[0.0; 2]; n_groups * GROUP],
             others: vec![Three::ZERO; n_blocks * dim],
             other_starts: vec![Three::ZERO; n_blocks],
         };
         for i in 0..n {
-            let (mut square, mut slope) = (0.0, 0.0);
+            let (mut square, mut slope, mut steepness) = (0.0, 0.0, 0.0);
             for k in 0..dim {
                 let x = (points[i * dim + k] - mean[k]) / c;
                 let b = scores[i * dim + k] * c;
                 square += x * x;
                 slope += b * x;
+                steepness += b * b;
                 let own = &mut sums.own[i / GROUP * dim + k];
                 let other = &mut sums.others[i / BLOCK * dim + k].0;
                 let [u, v] = [x + b, x - b];
@@ -210,7 +215,7 @@ impl Sums {
                     other[p][i % BLOCK] = theirs;
                 }
             }
-            if square.is_nan() || square > REACH * REACH {
+            if square.is_nan() || square > REACH * REACH || !f64::is_finite(steepness) {
                 return None;
             }
             sums.own_starts[i] = [1.0 + square, slope + along_start(dim, kernel)];

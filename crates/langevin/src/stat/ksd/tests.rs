@@ -193,6 +193,26 @@ fn points_that_lie_apart_are_not_for_sums() {
     assert!((rows[3].below - near - far).abs() < 1e-14);
 }
 
+/// A length `c` far from 1: the discrepancy of N(0, c²) in units of `c` is that of N(0, 1) over `c`.
+#[test]
+fn extreme_lengths_change_the_units_alone() {
+    let x = TestRng::new(10).normals(60);
+    let want = ksd(&x, &negated(&x), 2, Kernel::default()).unwrap();
+    for c in [1e-60, 1e-20, 1e20, 1e60, 1e90] {
+        let points: Vec<f64> = x.iter().map(|x| x * c).collect();
+        let scores: Vec<f64> = x.iter().map(|x| -x / c).collect();
+        let kernel = Kernel::new(c, -0.5).unwrap();
+        let got = ksd(&points, &scores, 2, kernel).unwrap() * c * c.sqrt();
+        assert!((got / want - 1.0).abs() < 1e-12, "c {c}: {got} {want}");
+    }
+    // (c²)^(−3/2) would be 0.
+    let kernel = Kernel::new(1e120, -0.5).unwrap();
+    assert!(Sums::new(&x, &x, 2, kernel).is_none());
+    // Scores whose squares would overflow in units of c, but not as they are.
+    let steep: Vec<f64> = x.iter().map(|x| x * 1e150).collect();
+    assert!(Sums::new(&x, &steep, 2, Kernel::new(1e50, -0.5).unwrap()).is_none());
+}
+
 #[test]
 fn every_instruction_set_and_thread_count_gives_the_same_bits() {
     for (dim, n) in [(1, 70), (2, 33), (9, 200), (13, 97)] {

@@ -425,7 +425,7 @@ fn ksd_answer(request: &Request) -> Result<Value, Failure> {
         .num_threads(request.threads)
         .build()?;
     let kernel = ksd::Kernel::default();
-    // As the peers do: what is timed is not the start of the program.
+    // As the numba program does: what is timed is not the start of the process.
     let warm = dim * points.min(10_000);
     pool.install(|| ksd::ksd_curve(&x[..warm], &scores[..warm], dim, kernel))?;
     let (curve, seconds, cpu) = timed(|| pool.install(|| ksd::ksd_curve(&x, &scores, dim, kernel)));

@@ -16,7 +16,7 @@ const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
 /// Horner's rule, highest power last in `c`.
 #[inline(always)]
-fn polynomial<L: Lanes, const N: usize>(x: L, c: [f64; N]) -> L {
+pub(crate) fn polynomial<L: Lanes, const N: usize>(x: L, c: [f64; N]) -> L {
     let mut sum = L::of(c[N - 1]);
     for i in (0..N - 1).rev() {
         sum = sum.mul_add(x, L::of(c[i]));

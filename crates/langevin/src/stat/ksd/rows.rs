@@ -6,6 +6,7 @@
 
 use super::Kernel;
 use super::pairs::{BLOCK, Differences, GROUP, Pairs, Products, Sums};
+use crate::real::math::polynomial;
 use crate::real::{BitLanes, Isa, Kernel as LaneKernel, Lanes, MAX_WIDTH};
 use rayon::prelude::*;
 
@@ -167,19 +168,18 @@ fn stein<L: Lanes, const INVERSE_ROOT: bool>(products: &Products<L>, kernel: Ker
 #[inline(always)]
 pub(super) fn inverse_root<L: Lanes>(x: L) -> L {
     const CENTRE: f64 = 16.143_745_422_363_28;
-    const POLYNOMIAL: [f64; 5] = [
-        -1.001934844219459e-06,
-        1.848569116901e-05,
-        -0.00035811335457849603,
-        0.007708387771552425,
-        -0.24888449960171055,
-    ];
     let guess = L::from_bits(L::Bits::of(0x5fec_0000_0000_0000) - (x.to_bits() >> 1));
     let y = guess * (x * guess).mul_add(guess, L::of(-4.778_491_020_202_637));
     let z = (x * y).mul_add(y, L::of(-CENTRE));
-    let mut sum = L::of(POLYNOMIAL[0]);
-    for coefficient in &POLYNOMIAL[1..] {
-        sum = sum.mul_add(z, L::of(*coefficient));
-    }
-    y * sum
+    let root = polynomial(
+        z,
+        [
+            -0.248_884_499_601_710_55,
+            0.007_708_387_771_552_425,
+            -0.000_358_113_354_578_496_03,
+            1.848_569_116_901e-5,
+            -1.001_934_844_219_459e-6,
+        ],
+    );
+    y * root
 }

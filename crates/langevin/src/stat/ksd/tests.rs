@@ -147,7 +147,7 @@ fn repeated_and_close_points_lose_no_digits() {
     assert!((got - f64::sqrt(sum) / 3.0).abs() < 1e-15);
 }
 
-/// Points within the reach of sums, up to its edge: both ways give the same row sums.
+/// Points within the reach of sums, one of them well out: both ways give the same row sums.
 #[test]
 fn sums_equal_differences() {
     for (dim, n) in [(1, 70), (2, 33), (9, 200), (13, 97)] {
@@ -155,7 +155,7 @@ fn sums_equal_differences() {
             let kernel = Kernel::new(c, e).unwrap();
             let mut rng = TestRng::new(9);
             let mut x: Vec<f64> = rng.normals(dim * n).iter().map(|x| 2.0 * c * x).collect();
-            // Far from the origin, as sums count from the mean, and one point near the edge.
+            // Far from the origin, as sums count from the mean, and one point apart from the others.
             x[0] += 9.0 * c;
             x.iter_mut().for_each(|x| *x += 1e3 * c);
             let b: Vec<f64> = rng.normals(dim * n).iter().map(|b| b / c).collect();
@@ -170,10 +170,27 @@ fn sums_equal_differences() {
                 assert!((s.diagonal - d.diagonal).abs() < error, "c {c} d {dim} {i}");
                 let below = (s.below - d.below).abs();
                 assert!(below <= i as f64 * error, "c {c} d {dim} {i}: {below:e}");
-                // Negative control: the bound is far below the size of what it bounds.
+                // The bound is far below the size of what it bounds.
                 assert!(error < 1e-7 * d.diagonal);
             }
         }
+    }
+}
+
+/// Two pairs of close points 16 lengths from their mean: the most that cancels.
+#[test]
+fn sums_reach_to_their_edge() {
+    let kernel = Kernel::default();
+    let at = |reach: f64| [-reach, -reach + 1e-3, reach - 1e-3, reach];
+    let b = [0.4, -0.3, 0.2, -0.6];
+    assert!(Sums::new(&at(16.01), &b, 1, kernel).is_none());
+    let x = at(15.99);
+    let level = (Isa::Portable, 1);
+    let sums = rows_of(&Sums::new(&x, &b, 1, kernel).unwrap(), 4, kernel, level);
+    let differences = rows_of(&Differences::new(&x, &b, 1, kernel), 4, kernel, level);
+    for (s, d) in sums.iter().zip(&differences) {
+        // A few roundings of numbers of 16² and more, in at most three terms.
+        assert!((s.below - d.below).abs() < 3.0 * 4.0 * 256.0 * f64::EPSILON);
     }
 }
 
@@ -193,7 +210,7 @@ fn points_that_lie_apart_are_not_for_sums() {
     assert!((rows[3].below - near - far).abs() < 1e-14);
 }
 
-/// A length `c` far from 1: the discrepancy of N(0, c²) in units of `c` is that of N(0, 1) over `c`.
+/// Points in units of `c` have the discrepancy of `c = 1` over `c^(3/2)`, for any `c`.
 #[test]
 fn extreme_lengths_change_the_units_alone() {
     let x = TestRng::new(10).normals(60);

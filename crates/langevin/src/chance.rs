@@ -7,6 +7,7 @@
 use crate::batch::{BatchSampler, Gradient};
 use crate::real::{BitLanes, Isa, Kernel, Lanes, Real};
 use crate::rng::{Rng, STRANDS, Stream};
+use crate::target::Target;
 
 /// Steps that a strand serves in a turn.
 const TURN: usize = 8;
@@ -22,6 +23,9 @@ pub(crate) struct Chance<L: Lanes> {
     block_len: usize,
     noise: Vec<L>,
     rows: Vec<L::Bits>,
+    /// Sums in place of rows; 0 where rows are kept.
+    n_sums: usize,
+    sums: Vec<L>,
     noise_strands: [Rng<L>; STRANDS],
     batch_strands: [Rng<L>; STRANDS],
     batches: Option<BatchSampler>,
@@ -53,11 +57,25 @@ impl<L: Lanes> Chance<L> {
             block_len,
             noise: vec![L::zero(); block_len * n_noise],
             rows: vec![L::Bits::of(0); block_len * batch_size],
+            n_sums: 0,
+            sums: vec![],
             noise_strands: strands(Stream::Noise),
             batch_strands: strands(Stream::Batch),
             batches,
             step: 0,
         }
+    }
+
+    /// For a chain that is alone: keeps so many sums over each minibatch in place of its rows.
+    /// [`fill_sums`](Self::fill_sums) then has to follow each [`fill`](Self::fill).
+    pub fn with_sums(mut self, n_sums: usize) -> Self {
+        let drawn_at_once = self.batches.as_ref().is_some_and(|b| !b.remembers());
+        if L::WIDTH == 1 && drawn_at_once && n_sums > 0 {
+            self.n_sums = n_sums;
+            self.sums = vec![L::zero(); self.block_len * n_sums];
+            self.rows = vec![];
+        }
+        self
     }
 
     /// Number of steps in a block.
@@ -70,16 +88,28 @@ impl<L: Lanes> Chance<L> {
         self.batch_size
     }
 
+    /// Whether there are sums in place of rows.
+    #[inline(always)]
+    pub fn has_sums(&self) -> bool {
+        L::WIDTH == 1 && self.n_sums > 0
+    }
+
     /// The normal numbers of step `i` of the block.
     #[inline(always)]
     pub fn noise(&self, i: usize) -> &[L] {
         &self.noise[i * self.n_noise..(i + 1) * self.n_noise]
     }
 
-    /// The rows of step `i` of the block.
+    /// The rows of step `i` of the block; they must have been kept.
     #[inline(always)]
     pub fn rows(&self, i: usize) -> &[L::Bits] {
         &self.rows[i * self.batch_size..(i + 1) * self.batch_size]
+    }
+
+    /// The sums of step `i` of the block; none where rows are kept.
+    #[inline(always)]
+    pub fn sums(&self, i: usize) -> &[L] {
+        &self.sums[i * self.n_sums..(i + 1) * self.n_sums]
     }
 
     /// Draws the next block.
@@ -91,6 +121,14 @@ impl<L: Lanes> Chance<L> {
             self.fill_turns();
         }
         self.step += self.block_len;
+    }
+
+    /// Draws the minibatches of the next block and keeps the sums that the target asks for.
+    #[inline(always)]
+    pub fn fill_sums(&mut self, target: &impl Target) {
+        if self.has_sums() {
+            self.fill_rounds_of_sums(target);
+        }
     }
 
     /// One strand after the other, for all chains.
@@ -127,6 +165,7 @@ impl<L: Lanes> Chance<L> {
         let Some(batches) = &mut self.batches else {
             return;
         };
+        // (No rows are kept where there are sums.)
         for rows in self.rows.chunks_exact_mut(ROUND * self.batch_size) {
             if batches.remembers() {
                 let turns = rows.chunks_exact_mut(TURN * self.batch_size);
@@ -141,6 +180,26 @@ impl<L: Lanes> Chance<L> {
                 };
                 isa.run(width, round);
             }
+        }
+    }
+
+    /// All strands at once, for one chain.
+    #[inline(never)]
+    fn fill_rounds_of_sums(&mut self, target: &impl Target) {
+        let isa = Isa::detect();
+        let width = isa.width().min(STRANDS);
+        let Some(batches) = &mut self.batches else {
+            return;
+        };
+        for sums in self.sums.chunks_exact_mut(ROUND * self.n_sums) {
+            let round = SumsRound {
+                strands: &mut self.batch_strands,
+                batches,
+                target,
+                n_sums: self.n_sums,
+                out: L::numbers_mut(sums),
+            };
+            isa.run(width, round);
         }
     }
 }
@@ -179,36 +238,97 @@ struct RowsRound<'a, S: Lanes> {
     out: &'a mut [u64],
 }
 
+/// Packs of words, a strand in each lane.
+type Words<L> = <<L as Lanes>::Octet as Lanes>::Bits;
+
 impl<S: Lanes> Kernel for RowsRound<'_, S> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        type Words<L> = <<L as Lanes>::Octet as Lanes>::Bits;
         let size = self.batches.batch_size();
         let len = self.out.len() / STRANDS;
         let mut rng = Rng::<L::Octet>::joined(self.strands);
-        let mut small = [Words::<L>::of(0); 64];
-        let mut large = vec![];
-        // As many batches at once as fit.
-        let some = (small.len() / size).min(TURN) * size;
-        let some = if some > 0 {
-            &mut small[..some]
-        } else {
-            large.resize(size, Words::<L>::of(0));
-            &mut large
-        };
+        // So many batches have a multiple of eight rows.
+        let some = (STRANDS >> size.trailing_zeros().min(3)) * size;
+        let mut some = Space::<Words<L>, 64>::new(some, Words::<L>::of(0));
+        let some = some.get();
         for first in (0..len).step_by(some.len()) {
-            let left = (len - first).min(some.len());
-            let some = &mut some[..left];
             self.batches.fill::<L::Octet>(&mut rng, some);
-            for (k, words) in Words::<L>::words(some).chunks_exact(STRANDS).enumerate() {
-                for (strand, word) in words.iter().enumerate() {
-                    self.out[strand * len + first + k] = *word;
+            for (k, words) in some.as_chunks::<STRANDS>().0.iter().enumerate() {
+                let mut square = words.map(L::Octet::from_bits);
+                L::Octet::transpose(&mut square);
+                for (strand, numbers) in square.iter().enumerate() {
+                    let at = strand * len + first + k * STRANDS;
+                    numbers.to_bits().store(&mut self.out[at..]);
                 }
             }
         }
         rng.part(self.strands);
+    }
+}
+
+/// The sums of a round of minibatches for one chain.
+struct SumsRound<'a, S: Lanes, T> {
+    strands: &'a mut [Rng<S>; STRANDS],
+    batches: &'a mut BatchSampler,
+    target: &'a T,
+    n_sums: usize,
+    /// The sums of one strand after those of another.
+    out: &'a mut [f64],
+}
+
+impl<S: Lanes, T: Target> Kernel for SumsRound<'_, S, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let (size, n_sums) = (self.batches.batch_size(), self.n_sums);
+        let len = TURN * n_sums;
+        let mut rng = Rng::<L::Octet>::joined(self.strands);
+        let mut rows = Space::<Words<L>, 16>::new(size, Words::<L>::of(0));
+        let mut sums = Space::<L::Octet, 32>::new(len, L::Octet::zero());
+        let mut scratch = Space::<L::Octet, 8>::new(self.target.scratch_len(), L::Octet::zero());
+        let (rows, sums, scratch) = (rows.get(), sums.get(), scratch.get());
+        for sums in sums.chunks_exact_mut(n_sums) {
+            self.batches.fill::<L::Octet>(&mut rng, rows);
+            self.target.batch_sums(rows, scratch, sums);
+        }
+        for (k, sums) in sums.as_chunks_mut::<STRANDS>().0.iter_mut().enumerate() {
+            L::Octet::transpose(sums);
+            for (strand, numbers) in sums.iter().enumerate() {
+                numbers.store(&mut self.out[strand * len + k * STRANDS..]);
+            }
+        }
+        rng.part(self.strands);
+    }
+}
+
+/// Entries on the stack if they are few.
+struct Space<T, const FEW: usize> {
+    few: [T; FEW],
+    many: Vec<T>,
+    len: usize,
+}
+
+impl<T: Copy, const FEW: usize> Space<T, FEW> {
+    #[inline(always)]
+    fn new(len: usize, value: T) -> Self {
+        let many = if len > FEW { vec![value; len] } else { vec![] };
+        Space {
+            few: [value; FEW],
+            many,
+            len,
+        }
+    }
+
+    #[inline(always)]
+    fn get(&mut self) -> &mut [T] {
+        if self.len > FEW {
+            &mut self.many
+        } else {
+            &mut self.few[..self.len]
+        }
     }
 }
 

@@ -27,6 +27,9 @@ pub struct SkewMatrix {
     row_ends: Vec<usize>,
 }
 
+/// Up to this dimension, to look for zeros takes longer than to multiply by them.
+const FEW: usize = 4;
+
 impl SkewMatrix {
     /// J as given; refused unless it is square, finite and skew-symmetric.
     pub fn new(j: &DMatrix<f64>) -> Result<Self> {
@@ -122,6 +125,19 @@ impl SkewMatrix {
     /// `out = J v`.
     #[inline(always)]
     pub fn apply<R: Real>(&self, v: &[R], out: &mut [R]) {
+        let d = v.len();
+        if d <= FEW {
+            // All entries: where the compiler knows the dimension, nothing is left of these loops.
+            let columns = &self.by_columns[..d * d];
+            for i in 0..d {
+                let mut sum = R::zero();
+                for j in (0..d).filter(|j| *j != i) {
+                    sum = v[j].mul_add(R::of(columns[j * d + i]), sum);
+                }
+                out[i] = sum;
+            }
+            return;
+        }
         let mut start = 0;
         for (out, &end) in out.iter_mut().zip(&self.row_ends) {
             let mut sum = R::zero();

@@ -123,6 +123,24 @@ pub trait Target: Send + Sync {
         self.score(theta, scratch, out);
     }
 
+    /// Number of sums over its rows that are all a minibatch's score needs of the data, as in
+    /// [`Posterior::n_sums`]; 0 where it needs the rows themselves.
+    fn n_sums(&self) -> usize {
+        0
+    }
+
+    /// Writes these sums. Only called where [`n_sums`](Self::n_sums) is above 0.
+    #[inline(always)]
+    fn batch_sums<L: Lanes>(&self, rows: &[L::Bits], scratch: &mut [L], out: &mut [L]) {
+        let _ = (rows, scratch, out);
+    }
+
+    /// [`minibatch_score`](Self::minibatch_score) from these sums.
+    #[inline(always)]
+    fn score_from_sums<L: Lanes>(&self, theta: &[L], sums: &[L], out: &mut [L]) {
+        let _ = (theta, sums, out);
+    }
+
     /// Coordinates that must stay above 0; a step that crosses is a divergence.
     fn positive_coordinates(&self) -> &[usize] {
         &[]
@@ -246,6 +264,13 @@ pub trait Posterior: Send + Sync {
         scratch: &mut [L],
         out: &mut [L],
     ) {
+        let n_sums = self.n_sums();
+        if n_sums > 0 {
+            let (sums, scratch) = scratch.split_at_mut(n_sums);
+            self.batch_sums(rows, scratch, sums);
+            self.score_from_sums(theta, sums, out);
+            return;
+        }
         let (row, sum) = scratch.split_at_mut(self.rows().width());
         let sum = &mut sum[..theta.len()];
         sum.fill(L::zero());
@@ -260,7 +285,67 @@ pub trait Posterior: Send + Sync {
         }
     }
 
-    /// Number of scratch entries that the scores need.
+    /// Number of sums over its rows that are all a minibatch's score needs of the data: sufficient
+    /// statistics, which do not depend on the state. A chain that runs alone has them made for
+    /// several steps at once. 0 where the score needs the rows themselves.
+    ///
+    /// ```
+    /// use langevin::real::{Lanes, Real};
+    /// use langevin::target::{Posterior, Rows};
+    ///
+    /// /// Rate of exponential waiting times on the log scale: their sum is all that counts.
+    /// struct Waiting(Rows);
+    /// impl Posterior for Waiting {
+    ///     fn dim(&self) -> usize {
+    ///         1
+    ///     }
+    ///     fn rows(&self) -> &Rows {
+    ///         &self.0
+    ///     }
+    ///     fn log_prior<R: Real>(&self, theta: &[R]) -> R {
+    ///         -(theta[0] * theta[0]) * 0.5
+    ///     }
+    ///     fn log_likelihood<R: Real>(&self, theta: &[R], row: &[R]) -> R {
+    ///         theta[0] - theta[0].exp() * row[0]
+    ///     }
+    ///     fn n_sums(&self) -> usize {
+    ///         1
+    ///     }
+    ///     fn batch_sums<L: Lanes>(&self, rows: &[L::Bits], scratch: &mut [L], out: &mut [L]) {
+    ///         let weight = self.0.len() as f64 / rows.len() as f64;
+    ///         self.0.weighted_sum(weight, rows, &mut scratch[..1], out);
+    ///     }
+    ///     fn score_from_sums<L: Lanes>(&self, theta: &[L], sums: &[L], out: &mut [L]) {
+    ///         out[0] = -theta[0] - theta[0].exp() * sums[0] + self.0.len() as f64;
+    ///     }
+    /// }
+    /// # use langevin::real::Word;
+    /// # fn main() -> langevin::Result<()> {
+    /// let model = Waiting(Rows::new(vec![1.0, 2.0], 1)?);
+    /// let (mut score, mut scratch) = ([0.0], [0.0; 2]);
+    /// Posterior::minibatch_score(&model, &[0.0], &[Word(1)], &mut scratch, &mut score);
+    /// assert_eq!(score[0], 2.0 - 4.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn n_sums(&self) -> usize {
+        0
+    }
+
+    /// Writes these sums, (N/n) Σ T(x_τ) over the given rows. Only called where
+    /// [`n_sums`](Self::n_sums) is above 0.
+    #[inline(always)]
+    fn batch_sums<L: Lanes>(&self, rows: &[L::Bits], scratch: &mut [L], out: &mut [L]) {
+        let _ = (rows, scratch, out);
+    }
+
+    /// The score of a minibatch with these sums.
+    #[inline(always)]
+    fn score_from_sums<L: Lanes>(&self, theta: &[L], sums: &[L], out: &mut [L]) {
+        let _ = (theta, sums, out);
+    }
+
+    /// Number of scratch entries that the scores need, with room for the sums of a minibatch.
     fn scratch_len(&self) -> usize {
         self.rows().width() + self.dim()
     }
@@ -368,6 +453,20 @@ impl<P: Posterior> Target for P {
         out: &mut [L],
     ) {
         Posterior::minibatch_score(self, theta, rows, scratch, out);
+    }
+
+    fn n_sums(&self) -> usize {
+        Posterior::n_sums(self)
+    }
+
+    #[inline(always)]
+    fn batch_sums<L: Lanes>(&self, rows: &[L::Bits], scratch: &mut [L], out: &mut [L]) {
+        Posterior::batch_sums(self, rows, scratch, out);
+    }
+
+    #[inline(always)]
+    fn score_from_sums<L: Lanes>(&self, theta: &[L], sums: &[L], out: &mut [L]) {
+        Posterior::score_from_sums(self, theta, sums, out);
     }
 
     fn positive_coordinates(&self) -> &[usize] {

@@ -132,7 +132,12 @@ fn every_kind_of_minibatch_is_the_same_alone_and_among_others() {
     let data = |n: usize| (0..n).map(entry).collect::<Vec<f64>>();
     let labels: Vec<f64> = (0..100).map(|i| f64::from(i % 3 == 0)).collect();
     let identity: Vec<f64> = (0..9).map(|i| (i % 4 == 0) as u8 as f64).collect();
+    let five = nalgebra::DMatrix::identity(5, 5);
     let models = [
+        (
+            Model::LinearGaussian(LinearGaussian::new(data(500), &five, &five).unwrap()),
+            vec![0.0; 5],
+        ),
         (
             Model::Normal(NormalParameters::new(data(100)).unwrap()),
             vec![0.0, 1.0],

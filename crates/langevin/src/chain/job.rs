@@ -50,7 +50,8 @@ impl<T: Target, I: Integrator, R: Record> Job<'_, T, I, R> {
         let len = (BLOCK_BYTES / (d.max(n_noise) * size_of::<L>())).clamp(4, 128);
         let n_data = self.target.n_data();
         let (seed, gradient) = (plan.seed, plan.gradient);
-        let mut chance = Chance::<L>::new(seed, self.first_chain, gradient, n_noise, n_data, len);
+        let mut chance = Chance::<L>::new(seed, self.first_chain, gradient, n_noise, n_data, len)
+            .with_sums(self.target.n_sums());
         let block_len = chance.block_len();
 
         let mut small = [L::zero(); SMALL_DIM];
@@ -77,6 +78,7 @@ impl<T: Target, I: Integrator, R: Record> Job<'_, T, I, R> {
             }
             let n = (plan.n_steps - step).min(block_len as u64) as usize;
             chance.fill();
+            chance.fill_sums(self.target);
             if varying || step == 0 {
                 for (i, h) in sizes.iter_mut().enumerate() {
                     *h = plan.step_size.at(step + i as u64);
@@ -88,7 +90,8 @@ impl<T: Target, I: Integrator, R: Record> Job<'_, T, I, R> {
                 }
                 let mut score = TargetScore {
                     target: self.target,
-                    rows: chance.rows(i),
+                    chance: &chance,
+                    step: i,
                     scratch: &mut target_scratch,
                 };
                 self.integrator
@@ -116,22 +119,27 @@ impl<T: Target, I: Integrator, R: Record> Job<'_, T, I, R> {
     }
 }
 
-/// The score of a target: from the given rows, or from all data where there are none. (A struct
-/// and not a closure, because only functions can be marked to be inlined.)
+/// The score of a target: from the sums or the rows of a minibatch, or from all data where there is
+/// none. (A struct and not a closure, because only functions can be marked to be inlined.)
 struct TargetScore<'a, T, L: Lanes> {
     target: &'a T,
-    rows: &'a [L::Bits],
+    chance: &'a Chance<L>,
+    /// Number of the step in its block.
+    step: usize,
     scratch: &'a mut [L],
 }
 
 impl<T: Target, L: Lanes> Score<L> for TargetScore<'_, T, L> {
     #[inline(always)]
     fn score(&mut self, theta: &[L], out: &mut [L]) {
-        if self.rows.is_empty() {
+        if self.chance.has_sums() {
+            let sums = self.chance.sums(self.step);
+            self.target.score_from_sums(theta, sums, out);
+        } else if self.chance.batch_size() == 0 {
             self.target.score(theta, self.scratch, out);
         } else {
-            self.target
-                .minibatch_score(theta, self.rows, self.scratch, out);
+            let rows = self.chance.rows(self.step);
+            self.target.minibatch_score(theta, rows, self.scratch, out);
         }
     }
 }

@@ -152,6 +152,19 @@ impl Posterior for LinearGaussian {
         subtract_mat_vec(&self.precision, theta, out);
     }
 
+    /// (N/n) Σ Γ_X Xᵢ.
+    fn n_sums(&self) -> usize {
+        self.mean.len()
+    }
+
+    #[inline(always)]
+    fn batch_sums<L: Lanes>(&self, rows: &[L::Bits], scratch: &mut [L], out: &mut [L]) {
+        let weight = self.rows.len() as f64 / rows.len() as f64;
+        let row = &mut scratch[..out.len()];
+        self.pulls.weighted_sum(weight, rows, row, out);
+    }
+
+    /// The place of the score takes the sums.
     #[inline(always)]
     fn minibatch_score<L: Lanes>(
         &self,
@@ -160,10 +173,13 @@ impl Posterior for LinearGaussian {
         scratch: &mut [L],
         out: &mut [L],
     ) {
-        let d = theta.len();
-        let weight = self.rows.len() as f64 / rows.len() as f64;
-        self.pulls
-            .weighted_sum(weight, rows, &mut scratch[..d], out);
+        self.batch_sums(rows, scratch, out);
+        subtract_mat_vec(&self.precision, theta, out);
+    }
+
+    #[inline(always)]
+    fn score_from_sums<L: Lanes>(&self, theta: &[L], sums: &[L], out: &mut [L]) {
+        out.copy_from_slice(sums);
         subtract_mat_vec(&self.precision, theta, out);
     }
 

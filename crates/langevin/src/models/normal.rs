@@ -60,8 +60,10 @@ impl NormalParameters {
 
     /// The natural metric B = (σ²/N) diag(1, ½), the inverse of the expected Fisher information.
     pub fn metric(&self) -> NormalFisher {
+        let n = self.rows.len() as f64;
         NormalFisher {
-            n_data: self.rows.len() as f64,
+            inverse_n: 1.0 / n,
+            inverse_root_n: 1.0 / n.sqrt(),
         }
     }
 
@@ -76,7 +78,7 @@ impl NormalParameters {
 
     /// The score given N/n times the sums over the batch of x − m and (x − m)².
     #[inline(always)]
-    fn score_from_sums<R: Real>(&self, theta: &[R], first: R, second: R, out: &mut [R]) {
+    fn score_from_moments<R: Real>(&self, theta: &[R], first: R, second: R, out: &mut [R]) {
         let n = self.rows.len() as f64;
         let shift = theta[0] - self.mean;
         let inverse = theta[1].recip();
@@ -114,17 +116,16 @@ impl Posterior for NormalParameters {
 
     #[inline(always)]
     fn score<R: Real>(&self, theta: &[R], _scratch: &mut [R], out: &mut [R]) {
-        self.score_from_sums(theta, R::zero(), R::of(self.sum_of_squares), out);
+        self.score_from_moments(theta, R::zero(), R::of(self.sum_of_squares), out);
+    }
+
+    /// N/n times the sums of x − m and (x − m)².
+    fn n_sums(&self) -> usize {
+        2
     }
 
     #[inline(always)]
-    fn minibatch_score<L: Lanes>(
-        &self,
-        theta: &[L],
-        rows: &[L::Bits],
-        _scratch: &mut [L],
-        out: &mut [L],
-    ) {
+    fn batch_sums<L: Lanes>(&self, rows: &[L::Bits], _scratch: &mut [L], out: &mut [L]) {
         let (mut first, mut second) = (L::zero(), L::zero());
         for index in rows {
             let mut x = [L::zero()];
@@ -133,7 +134,13 @@ impl Posterior for NormalParameters {
             second = x[0].mul_add(x[0], second);
         }
         let weight = self.rows.len() as f64 / rows.len() as f64;
-        self.score_from_sums(theta, first * weight, second * weight, out);
+        out[0] = first * weight;
+        out[1] = second * weight;
+    }
+
+    #[inline(always)]
+    fn score_from_sums<L: Lanes>(&self, theta: &[L], sums: &[L], out: &mut [L]) {
+        self.score_from_moments(theta, sums[0], sums[1], out);
     }
 
     fn positive_coordinates(&self) -> &[usize] {
@@ -148,7 +155,8 @@ impl Posterior for NormalParameters {
 /// B(θ) = (σ²/N) diag(1, ½).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NormalFisher {
-    n_data: f64,
+    inverse_n: f64,
+    inverse_root_n: f64,
 }
 
 impl Metric for NormalFisher {
@@ -158,14 +166,14 @@ impl Metric for NormalFisher {
 
     #[inline(always)]
     fn apply<R: Real>(&self, theta: &[R], _scratch: &mut [R], v: &[R], out: &mut [R]) {
-        let scale = theta[1] * theta[1] * (1.0 / self.n_data);
+        let scale = theta[1] * theta[1] * self.inverse_n;
         out[0] = scale * v[0];
         out[1] = scale * v[1] * 0.5;
     }
 
     #[inline(always)]
     fn sqrt_apply<R: Real>(&self, theta: &[R], _scratch: &mut [R], xi: &[R], out: &mut [R]) {
-        let scale = theta[1] * (1.0 / self.n_data.sqrt());
+        let scale = theta[1] * self.inverse_root_n;
         out[0] = scale * xi[0];
         out[1] = scale * xi[1] * std::f64::consts::FRAC_1_SQRT_2;
     }
@@ -179,7 +187,7 @@ impl Metric for NormalFisher {
         div_b: &mut [R],
         div_bj: &mut [R],
     ) {
-        let slope = theta[1] * (1.0 / self.n_data);
+        let slope = theta[1] * self.inverse_n;
         div_b[0] = R::zero();
         div_b[1] = slope;
         // Only ∂_σ B = (2σ/N) diag(1, ½) is not 0.

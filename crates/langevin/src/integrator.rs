@@ -114,6 +114,58 @@ impl<'a, M: Metric> EulerMaruyama<'a, M> {
         EulerMaruyama { dynamics, drift }
     }
 
+    /// drift = (βB + C) s + div(βB + C).
+    ///
+    /// With v = B s + div B: β v for C = 0, β v + J s for C = J, and for the geometric field
+    /// β v + ½ J v + ½ (B J s + div(BJ)).
+    #[inline(always)]
+    fn state_dependent_drift<L: Lanes>(
+        &self,
+        skew: &Skew,
+        theta: &[L],
+        s: &[L],
+        drift: &mut [L],
+        shared: &mut [L],
+        own: &mut [L],
+    ) {
+        let d = theta.len();
+        let (metric, beta) = (self.dynamics.metric(), self.dynamics.beta());
+        let (v, own) = own.split_at_mut(d);
+        let (div_b, own) = own.split_at_mut(d);
+        let (work, div_bj) = own.split_at_mut(d);
+        let j: Option<&SkewMatrix> = match skew {
+            Skew::Geometric(j) => Some(j),
+            _ => None,
+        };
+        metric.div(theta, shared, j, div_b, div_bj);
+        metric.apply(theta, shared, s, v);
+        for i in 0..d {
+            v[i] += div_b[i];
+            drift[i] = v[i] * beta;
+        }
+        match skew {
+            Skew::None => {}
+            Skew::Constant(j) => {
+                j.apply(s, work);
+                for i in 0..d {
+                    drift[i] += work[i];
+                }
+            }
+            Skew::Geometric(j) => {
+                let half = L::of(0.5);
+                j.apply(v, work);
+                for i in 0..d {
+                    drift[i] = (work[i] + div_bj[i]).mul_add(half, drift[i]);
+                }
+                j.apply(s, work);
+                metric.apply(theta, shared, work, v);
+                for i in 0..d {
+                    drift[i] = v[i].mul_add(half, drift[i]);
+                }
+            }
+        }
+    }
+
     /// The part of the scratch space that belongs to the metric.
     #[inline(always)]
     pub(crate) fn metric_scratch<'s, L>(&self, scratch: &'s mut [L]) -> &'s mut [L] {
@@ -162,7 +214,7 @@ impl<M: Metric> Integrator for EulerMaruyama<'_, M> {
             }
             Drift::Metric(skew) => {
                 metric.prepare(theta, shared);
-                state_dependent_drift(metric, skew, beta, theta, s, drift, shared, own);
+                self.state_dependent_drift(skew, theta, s, drift, shared, own);
                 L::of(h)
             }
         };
@@ -170,59 +222,6 @@ impl<M: Metric> Integrator for EulerMaruyama<'_, M> {
         metric.sqrt_apply(theta, shared, xi, s);
         for i in 0..d {
             theta[i] = drift[i].mul_add(rate, s[i].mul_add(spread, theta[i]));
-        }
-    }
-}
-
-/// drift = (βB + C) s + div(βB + C).
-///
-/// With v = B s + div B: β v for C = 0, β v + J s for C = J, and for the geometric field
-/// β v + ½ J v + ½ (B J s + div(BJ)).
-#[inline(always)]
-#[allow(clippy::too_many_arguments)]
-fn state_dependent_drift<L: Lanes, M: Metric>(
-    metric: &M,
-    skew: &Skew,
-    beta: f64,
-    theta: &[L],
-    s: &[L],
-    drift: &mut [L],
-    shared: &mut [L],
-    own: &mut [L],
-) {
-    let d = theta.len();
-    let (v, own) = own.split_at_mut(d);
-    let (div_b, own) = own.split_at_mut(d);
-    let (work, div_bj) = own.split_at_mut(d);
-    let j: Option<&SkewMatrix> = match skew {
-        Skew::Geometric(j) => Some(j),
-        _ => None,
-    };
-    metric.div(theta, shared, j, div_b, div_bj);
-    metric.apply(theta, shared, s, v);
-    for i in 0..d {
-        v[i] += div_b[i];
-        drift[i] = v[i] * beta;
-    }
-    match skew {
-        Skew::None => {}
-        Skew::Constant(j) => {
-            j.apply(s, work);
-            for i in 0..d {
-                drift[i] += work[i];
-            }
-        }
-        Skew::Geometric(j) => {
-            let half = L::of(0.5);
-            j.apply(v, work);
-            for i in 0..d {
-                drift[i] = (work[i] + div_bj[i]).mul_add(half, drift[i]);
-            }
-            j.apply(s, work);
-            metric.apply(theta, shared, work, v);
-            for i in 0..d {
-                drift[i] = v[i].mul_add(half, drift[i]);
-            }
         }
     }
 }

@@ -84,6 +84,8 @@ impl<T: Target, I: Integrator, R: Record> Job<'_, T, I, R> {
                     *h = plan.step_size.at(step + i as u64);
                 }
             }
+            // (By plain indices: with zipped iterators the compiler does not keep the state in
+            // registers, and a lone chain waits for memory at each step.)
             for i in 0..n {
                 for c in 0..d {
                     states[i * d + c] = theta[c];

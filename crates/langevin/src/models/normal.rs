@@ -168,7 +168,8 @@ impl Metric for NormalFisher {
     fn apply<R: Real>(&self, theta: &[R], _scratch: &mut [R], v: &[R], out: &mut [R]) {
         let scale = theta[1] * theta[1] * self.inverse_n;
         out[0] = scale * v[0];
-        out[1] = scale * v[1] * 0.5;
+        // (Half the scale first: the same number, and v may come late.)
+        out[1] = scale * 0.5 * v[1];
     }
 
     #[inline(always)]

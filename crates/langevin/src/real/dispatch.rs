@@ -9,7 +9,7 @@ use super::{Lanes, OCTET};
 pub enum Isa {
     /// What every processor of the architecture has; one chain at a time.
     Portable,
-    /// AVX2 and FMA; four chains at a time.
+    /// AVX2 and FMA; eight chains at a time, in two registers.
     Avx2,
     /// AVX-512 (F, DQ, VL, BW); sixteen chains at a time, in two registers.
     Avx512,
@@ -57,7 +57,7 @@ impl Isa {
     pub fn width(self) -> usize {
         match self {
             Isa::Portable => 1,
-            Isa::Avx2 => 4,
+            Isa::Avx2 => 8,
             Isa::Avx512 => 16,
         }
     }
@@ -94,6 +94,7 @@ impl Isa {
                     }
                     (Isa::Avx512, 8) => return avx512::<super::F64x8, K>(kernel),
                     // Narrow packs gain nothing from AVX-512; one copy of the code serves both.
+                    (Isa::Avx2, 8) => return avx2::<super::Twice<super::F64x4>, K>(kernel),
                     (Isa::Avx2 | Isa::Avx512, 4) => return avx2::<super::F64x4, K>(kernel),
                     (Isa::Avx2 | Isa::Avx512, _) => return avx2::<f64, K>(kernel),
                     (Isa::Portable, _) => {}

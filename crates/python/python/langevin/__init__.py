@@ -21,6 +21,7 @@ from . import theory
 from ._core import __version__
 from .comparison import Comparison, compare
 from .compiled import CompiledTarget, from_cfunc
+from .divergence import Divergence, DivergenceWarning
 from .dynamics import LD, RM, Dynamics, GiIrr, Irr, RMIrr
 from .jax_target import JaxMetric, JaxTarget, from_jax
 from .metric import Metric
@@ -32,8 +33,9 @@ from .skew import Skew, kronecker_skew, random_skew, sign_skew
 from .stan_target import StanTarget, from_stan
 from .stats import ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail, ksd, ksd_curve
 from .stats import batch_means, mcse_mean, mcse_sd, rhat
+from .summary import Spread, Summary
 from .target import Parameter, Target
-from .trace import Divergence, DivergenceWarning, Spread, Summary, Trace
+from .trace import Trace
 
 __all__ = [
     "LD",

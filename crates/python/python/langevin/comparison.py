@@ -12,8 +12,9 @@ from . import _core
 from ._extras import require
 from .dynamics import Dynamics
 from .sampling import Observables, sample
+from .summary import Spread, spread
 from .target import BaseTarget
-from .trace import Spread, Trace, spread
+from .trace import Trace
 
 @dataclass(frozen=True)
 class Row:

@@ -11,10 +11,11 @@ import numpy as np
 from . import _core
 from ._arrays import count
 from .comparison import Comparison
+from .divergence import Divergence, warn_of
 from .dynamics import Dynamics
 from .progress import Bar, wanted
 from .target import Parameter
-from .trace import Divergence, Trace, warn_of
+from .trace import Trace
 
 
 def run(

@@ -15,70 +15,10 @@ from numpy.typing import NDArray
 from . import _core
 from ._arrays import Array
 from ._extras import require
+from .divergence import Divergence, warn_of
 from .dynamics import DEFAULT_BETA, Dynamics
+from .summary import COLUMNS, Spread, Summary, spread
 from .target import BaseTarget, Parameter
-
-COLUMNS = ("mean", "sd", "q5", "q95", "mcse_mean", "mcse_sd", "ess_bulk", "ess_tail", "r_hat")
-
-
-class DivergenceWarning(UserWarning):
-    """Chains left the finite numbers or the support and are not in the draws.
-
-    >>> import langevin as lv
-    >>> issubclass(lv.DivergenceWarning, UserWarning)
-    True
-    """
-
-
-@dataclass(frozen=True)
-class Divergence:
-    """A chain that left the finite numbers or the support, and the number of its first bad state.
-
-    >>> import langevin as lv
-    >>> lv.Divergence(chain=3, step=17).step
-    17
-    """
-
-    chain: int
-    step: int
-
-
-@dataclass(frozen=True)
-class Spread:
-    """A mean over chains with its standard error.
-
-    >>> import langevin as lv
-    >>> print(lv.Spread(1.234, 0.05))
-    1.234 ± 0.05
-    """
-
-    mean: float
-    se: float
-
-    def __str__(self) -> str:
-        return f"{self.mean:.4g} ± {self.se:.2g}"
-
-
-class Summary(dict[str, dict[str, float]]):
-    """Mean, sd, quantiles, errors, effective sizes and R-hat of every coordinate by its label;
-    prints as a table.
-
-    >>> import numpy as np
-    >>> import langevin as lv
-    >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0, 3.5]), "RM", step_size=0.1,
-    ...                   steps=1_000, progress=False)
-    >>> list(trace.summary())
-    ['mu', 'sigma']
-    """
-
-    def __str__(self) -> str:
-        width = max([len(label) for label in self] + [4])
-        lines = [" " * width + "".join(f"{c:>11}" for c in COLUMNS)]
-        for label, row in self.items():
-            lines.append(label.ljust(width) + "".join(f"{row[c]:>11.4g}" for c in COLUMNS))
-        return "\n".join(lines)
-
-    __repr__ = __str__
 
 
 @dataclass(frozen=True)
@@ -453,15 +393,6 @@ class Trace:
         return self._averages, self.observables.index(observable)
 
 
-def spread(values: list[float]) -> Spread:
-    """Mean over chains with its standard error, NaN where there are too few."""
-    if not values:
-        return Spread(float("nan"), float("nan"))
-    if len(values) == 1:
-        return Spread(values[0], float("nan"))
-    return Spread(*_core.spread(values))
-
-
 def _row_major(trace: Trace, parameter: Parameter) -> Array:
     """Draws of a parameter, of shape (chain, draw, its size)."""
     return trace[parameter.name].reshape(*trace.draws.shape[:2], parameter.size)
@@ -512,15 +443,3 @@ def _best_length(lengths: NDArray[np.int64]) -> int:
     if len(ordered) == 0:
         return 0
     return int(ordered[np.argmax(ordered * np.arange(1, len(ordered) + 1))])
-
-
-def warn_of(divergences: tuple[Divergence, ...], chains: int, stacklevel: int) -> None:
-    """Says that chains diverged."""
-    if divergences:
-        first = min(divergences, key=lambda d: d.step)
-        warnings.warn(
-            f"{len(divergences)} of {chains} chains diverged (the first, chain {first.chain}, at "
-            f"step {first.step}) and are left out; a smaller step_size may help",
-            DivergenceWarning,
-            stacklevel=stacklevel,
-        )

@@ -2,7 +2,8 @@
 //!
 //! A chain draws from eight strands, each a generator of its own. A strand serves eight steps, then
 //! the next has its turn. Chains in lanes all draw from the same strand at a time; a chain that is
-//! alone has its strands in lanes instead, draws 64 steps at once, and gets the same numbers.
+//! alone has its strands in lanes instead, draws 64 steps at once, and gets the same numbers. Where
+//! its target needs no more of a minibatch than sums over its rows, these are made in lanes as well.
 
 use crate::batch::{BatchSampler, Gradient};
 use crate::real::{BitLanes, Isa, Kernel, Lanes, Real};

@@ -1,6 +1,6 @@
 //! Σ tanh(½ y) xᵀ, y = W x, over rows: nearly all the work of independent component analysis.
 
-use crate::real::{BitLanes, Isa, Kernel, Lanes, Real};
+use crate::real::{BitLanes, Isa, Kernel, Lanes, OCTET, Real};
 use crate::target::Rows;
 
 /// Up to so many signals, scratch space are variables of the kernel, and a chain that is alone has
@@ -179,38 +179,48 @@ impl Kernel for OneChain<'_> {
 }
 
 impl OneChain<'_> {
-    const ROWS: usize = 8;
+    /// Eights of rows whose tangents are made together: 40 rows, as in the paper, at once.
+    const EIGHTS: usize = 5;
 
     /// For M signals, with L eight numbers wide.
     #[inline(always)]
     fn add_rows<L: Lanes, const M: usize>(self) {
         let mut sums = [[0.0; M]; M];
-        for index in self.index.chunks(Self::ROWS) {
-            let mut columns = [[0.0; Self::ROWS]; M];
-            for (k, row) in index.iter().enumerate() {
-                let row = self.data.row(*row as usize);
-                for col in 0..M {
-                    columns[col][k] = row[col];
+        for index in self.index.chunks(Self::EIGHTS * OCTET) {
+            let mut x = [[L::zero(); M]; Self::EIGHTS];
+            let mut t = [[L::zero(); M]; Self::EIGHTS];
+            let n = index.len().div_ceil(OCTET);
+            for (x, rows) in x.iter_mut().zip(index.chunks(OCTET)) {
+                *x = self.columns(rows);
+            }
+            for (t, x) in t[..n].iter_mut().zip(&x) {
+                for row in 0..M {
+                    t[row] = x[0] * self.w[row];
+                    for col in 1..M {
+                        t[row] = L::of(self.w[col * M + row]).mul_add(x[col], t[row]);
+                    }
                 }
             }
-            let mut t = [L::zero(); M];
-            for row in 0..M {
-                t[row] = L::load(&columns[0]) * self.w[row];
-                for col in 1..M {
-                    let w = L::of(self.w[col * M + row]);
-                    t[row] = w.mul_add(L::load(&columns[col]), t[row]);
+            // Only the three of one row share a division, as where chains are in lanes.
+            if M == 3 {
+                L::tanh_half_all(t[..n].as_flattened_mut());
+            } else {
+                for t in &mut t[..n] {
+                    L::tanh_half_all(t);
                 }
             }
-            L::tanh_half_all(&mut t);
-            let mut tangents = [[0.0; Self::ROWS]; M];
-            for row in 0..M {
-                t[row].store(&mut tangents[row]);
-            }
-            for k in 0..index.len() {
-                for col in 0..M {
-                    for row in 0..M {
-                        sums[col][row] =
-                            Real::mul_add(tangents[row][k], columns[col][k], sums[col][row]);
+            for (k, (x, t)) in x[..n].iter().zip(&t).enumerate() {
+                let (mut columns, mut tangents) = ([[0.0; OCTET]; M], [[0.0; OCTET]; M]);
+                for i in 0..M {
+                    x[i].store(&mut columns[i]);
+                    t[i].store(&mut tangents[i]);
+                }
+                for k in 0..OCTET.min(index.len() - k * OCTET) {
+                    for col in 0..M {
+                        for row in 0..M {
+                            sums[col][row] =
+                                Real::mul_add(tangents[row][k], columns[col][k], sums[col][row]);
+                        }
                     }
                 }
             }
@@ -218,5 +228,25 @@ impl OneChain<'_> {
         for (out, sum) in self.sum.iter_mut().zip(sums.as_flattened()) {
             *out = *sum;
         }
+    }
+    /// The columns of up to eight rows.
+    #[inline(always)]
+    fn columns<L: Lanes, const M: usize>(&self, rows: &[u64]) -> [L; M] {
+        let mut x = [L::zero(); M];
+        if rows.len() == OCTET && M == 3 && self.data.are_padded() {
+            self.data.gather_padded(rows, &mut x);
+            return x;
+        }
+        let mut columns = [[0.0; OCTET]; M];
+        for (k, row) in rows.iter().enumerate() {
+            let row = self.data.row(*row as usize);
+            for col in 0..M {
+                columns[col][k] = row[col];
+            }
+        }
+        for (x, column) in x.iter_mut().zip(&columns) {
+            *x = L::load(column);
+        }
+        x
     }
 }

@@ -14,6 +14,8 @@ use crate::target::Target;
 const TURN: usize = 8;
 /// Steps until the first strand has its turn again.
 const ROUND: usize = STRANDS * TURN;
+// The numbers of a turn are turned into their order by squares of strands.
+const _: () = assert!(TURN.is_multiple_of(STRANDS));
 /// Most steps in a block of chains in lanes.
 const LONGEST_BLOCK: usize = 128;
 

@@ -209,13 +209,13 @@ impl OneChain<'_> {
                     L::tanh_half_all(t);
                 }
             }
-            for (k, (x, t)) in x[..n].iter().zip(&t).enumerate() {
+            for ((x, t), rows) in x.iter().zip(&t).zip(index.chunks(OCTET)) {
                 let (mut columns, mut tangents) = ([[0.0; OCTET]; M], [[0.0; OCTET]; M]);
                 for i in 0..M {
                     x[i].store(&mut columns[i]);
                     t[i].store(&mut tangents[i]);
                 }
-                for k in 0..OCTET.min(index.len() - k * OCTET) {
+                for k in 0..rows.len() {
                     for col in 0..M {
                         for row in 0..M {
                             sums[col][row] =
@@ -229,6 +229,7 @@ impl OneChain<'_> {
             *out = *sum;
         }
     }
+
     /// The columns of up to eight rows.
     #[inline(always)]
     fn columns<L: Lanes, const M: usize>(&self, rows: &[u64]) -> [L; M] {

@@ -11,7 +11,7 @@ use crate::run_file::{Arm, Run};
 use crate::units::UnitKey;
 
 /// Version of the computation: to be raised when the same description gives other numbers.
-const COMPUTATION: u32 = 5;
+const COMPUTATION: u32 = 6;
 /// A unit takes about this many seconds of one thread at most, unless [`LANES`] chains alone take
 /// longer: what is interrupted loses the units that were running. Chains are not cut in time, and
 /// fewer chains than lanes would take as long.

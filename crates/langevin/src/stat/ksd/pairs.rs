@@ -10,7 +10,8 @@ use crate::real::{Lanes, MAX_WIDTH};
 /// Points `j` treated at once: the widest pack.
 pub(super) const BLOCK: usize = MAX_WIDTH;
 
-/// What `k₀` is made of, between one point and a pack of others.
+/// What `k₀` is made of, between one point and a pack of others. (Or with `½ aρ` more along and `a e`
+/// more of the scores, whatever `a` is: `k₀` is the same.)
 #[derive(Clone, Copy)]
 pub(super) struct Products<L> {
     /// `ρ = c² + |D|²`.
@@ -136,24 +137,27 @@ pub(super) const GROUP: usize = 4;
 /// to `c²` and of the other two products relative to theirs are at most about `d ε REACH²`.
 const REACH: f64 = 16.0;
 
-/// Three scalar products of sums. With points and scores in units of `c`, points counted from their
-/// mean, `u = x + b(x)` and `v = x − b(x)`,
+/// Three scalar products without differences. With points and scores in units of `c`, points counted
+/// from their mean, and `u = x + b(x)`,
 ///
 /// ```text
-/// ρ               = 1 + |x|² + t              t = |y|² − 2 x·y
-/// b(x)·b(y)       = p + q + ½ t               p = ½ u(x)·u(y) − ¼ |y|² − ½ b(y)·y
-/// (b(x) − b(y))·D = b(x)·x − (p − q)          q = ½ v(x)·v(y) − ¼ |y|² + ½ b(y)·y
+/// ρ                     = 1 + |x|² + t                   t = |y|² − 2 x·y
+/// b(x)·b(y) + e         = s                              s = e + b(x)·b(y)
+/// (b(x) − b(y))·D + ½ ρ = b(x)·x + ½|x|² + ½ − e + r + s     r = b(y)·y + ½|y|² − u(x)·u(y)
 /// ```
+///
+/// `k₀` is the same with `e` more in the one and `½ ρ` in the other, and `x·y` is then needed for `ρ`
+/// alone.
 pub(super) struct Sums {
     dim: usize,
     factor: f64,
-    /// [group][component][½u, ½v or −2x][point of the group], zeros at the end.
+    /// [group][component][−u, b or −2x][point of the group], zeros at the end.
     own: Vec<[[f64; GROUP]; 3]>,
-    /// `1 + |x|²` and `b(x)·x + d + 2(e − 1)` of each point, zeros at the end.
+    /// `b(x)·x + ½|x|² + ½ − e + d + 2(e − 1)` and `1 + |x|²` of each point, zeros at the end.
     own_starts: Vec<[f64; 2]>,
-    /// [block][component][u, v or x][point of the block], zeros at the end.
+    /// [block][component][u, b or x][point of the block], zeros at the end.
     others: Vec<Three>,
-    /// [block][where p, q and t start][point of the block].
+    /// [block][where r, s and t start][point of the block].
     other_starts: Vec<Three>,
 }
 
@@ -206,11 +210,8 @@ impl Sums {
                 steepness += b * b;
                 let own = &mut sums.own[i / GROUP * dim + k];
                 let other = &mut sums.others[i / BLOCK * dim + k].0;
-                let [u, v] = [x + b, x - b];
-                for (p, (mine, theirs)) in [(0.5 * u, u), (0.5 * v, v), (-2.0 * x, x)]
-                    .into_iter()
-                    .enumerate()
-                {
+                let factors = [(-(x + b), x + b), (b, b), (-2.0 * x, x)];
+                for (p, (mine, theirs)) in factors.into_iter().enumerate() {
                     own[p][i % GROUP] = mine;
                     other[p][i % BLOCK] = theirs;
                 }
@@ -218,10 +219,12 @@ impl Sums {
             if square.is_nan() || square > REACH * REACH || !f64::is_finite(steepness) {
                 return None;
             }
-            sums.own_starts[i] = [1.0 + square, slope + along_start(dim, kernel)];
-            let [p, q] = [-0.5 * slope, 0.5 * slope].map(|half| half - 0.25 * square);
+            let e = kernel.exponent;
+            let along = slope + 0.5 * square;
+            let constant = along_start(dim, kernel) + 0.5 - e;
+            sums.own_starts[i] = [along + constant, 1.0 + square];
             let starts = &mut sums.other_starts[i / BLOCK].0;
-            for (starts, start) in starts.iter_mut().zip([p, q, square]) {
+            for (starts, start) in starts.iter_mut().zip([along, e, square]) {
                 starts[i % BLOCK] = start;
             }
         }
@@ -265,11 +268,11 @@ impl Pairs for Sums {
                     }
                 }
             }
-            for ((out, [p, q, t]), own) in out.iter_mut().zip(sums).zip(own_starts) {
+            for ((out, [r, s, t]), own) in out.iter_mut().zip(sums).zip(own_starts) {
                 *out = Products {
-                    rho: t + own[0],
-                    along: L::of(own[1]) - (p - q),
-                    scores: t.mul_add(L::of(0.5), p + q),
+                    rho: t + own[1],
+                    along: r + own[0] + s,
+                    scores: s,
                 };
             }
         }

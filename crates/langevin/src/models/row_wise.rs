@@ -4,7 +4,7 @@
 //! number, a row is multiplied with the state of its chain eight features at a time. A product is
 //! the sum of eight partial sums, combined in pairs, whatever the registers of the processor.
 
-use crate::real::{BitLanes, Lanes, MAX_WIDTH, OCTET, Real};
+use crate::real::{BitLanes, Lanes, OCTET, Real};
 use crate::rows::{Picked, Rows};
 
 /// Rows of a chain whose weights are made together.
@@ -19,7 +19,7 @@ pub(super) trait Weight {
 
 /// Number of scratch entries for a dimension.
 pub(super) fn scratch_len(dim: usize) -> usize {
-    2 * dim.next_multiple_of(OCTET)
+    2 * dim.next_multiple_of(OCTET) + ROWS
 }
 
 /// `out = Σ weight(x·θ) x` over the rows of each chain.
@@ -32,7 +32,9 @@ pub(super) fn weighted_rows<L: Lanes, W: Weight>(
     out: &mut [L],
 ) {
     let stride = theta.len().next_multiple_of(OCTET);
-    let (states, sums) = scratch[..2 * stride].split_at_mut(stride);
+    let (states, rest) = scratch.split_at_mut(stride);
+    let (sums, rest) = rest.split_at_mut(stride);
+    let products = L::numbers_mut(&mut rest[..ROWS]);
     // The numbers of one chain after those of another, padded as rows are.
     let (states, sums) = (L::numbers_mut(states), L::numbers_mut(sums));
     to_chains(theta, stride, states);
@@ -40,11 +42,10 @@ pub(super) fn weighted_rows<L: Lanes, W: Weight>(
     for index in index.chunks(ROWS) {
         // The compiler knows `stride` where it knows the dimension.
         let rows = data.pick(stride, L::Bits::words(index));
-        let n = index.len() * L::WIDTH;
-        let mut products = [0.0; ROWS * MAX_WIDTH];
+        let products = &mut products[..index.len() * L::WIDTH];
         // Each product is the sum of eight partial sums. (Those stay in registers: stores between
         // the loads of rows would slow them.)
-        let (eights, rest) = products[..n].as_chunks_mut::<OCTET>();
+        let (eights, rest) = products.as_chunks_mut::<OCTET>();
         let first_of_rest = eights.len() * OCTET;
         for (group, products) in eights.iter_mut().enumerate() {
             let mut partial = [L::Octet::zero(); OCTET];
@@ -62,12 +63,12 @@ pub(super) fn weighted_rows<L: Lanes, W: Weight>(
             L::Octet::sum_each(&partial).store(&mut eight);
             rest.copy_from_slice(&eight[..rest.len()]);
         }
-        for weights in products[..n].chunks_exact_mut(L::WIDTH) {
+        for weights in products.chunks_exact_mut(L::WIDTH) {
             W::weight(L::load(weights)).store(weights);
         }
         for lane in 0..L::WIDTH {
             let sums = &mut sums[lane * stride..(lane + 1) * stride];
-            add_rows::<L>(&rows, &products[..n], lane, sums);
+            add_rows::<L>(&rows, products, lane, sums);
         }
     }
     from_chains(sums, stride, out);

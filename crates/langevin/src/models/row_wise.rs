@@ -66,9 +66,13 @@ pub(super) fn weighted_rows<L: Lanes, W: Weight>(
         for weights in products.chunks_exact_mut(L::WIDTH) {
             W::weight(L::load(weights)).store(weights);
         }
-        for lane in 0..L::WIDTH {
-            let sums = &mut sums[lane * stride..(lane + 1) * stride];
-            add_rows::<L>(&rows, products, lane, sums);
+        // Two chains at once: the additions to one sum wait for each other.
+        if L::WIDTH > 1 {
+            for (pair, sums) in sums.chunks_exact_mut(2 * stride).enumerate() {
+                add_rows::<L, 2>(&rows, products, 2 * pair, sums);
+            }
+        } else {
+            add_rows::<L, 1>(&rows, products, 0, sums);
         }
     }
     from_chains(sums, stride, out);
@@ -86,21 +90,35 @@ fn partial_sums<L: Lanes>(rows: &Picked, i: usize, states: &[f64], stride: usize
     sum
 }
 
-/// Adds the rows of one chain, each times its weight, to its sums.
+/// Adds the rows of some chains, each times its weight, to their sums.
 #[inline(always)]
-fn add_rows<L: Lanes>(rows: &Picked, weights: &[f64], lane: usize, sums: &mut [f64]) {
-    let mut octets = [L::Octet::zero(); MOST_FEATURES / OCTET];
-    for (octet, sums) in octets.iter_mut().zip(sums.chunks_exact(OCTET)) {
-        *octet = L::Octet::load(sums);
-    }
-    for i in (lane..weights.len()).step_by(L::WIDTH) {
-        let weight = L::Octet::of(weights[i]);
-        for c in 0..sums.len() / OCTET {
-            octets[c] = rows.octet::<L::Octet>(i, c).mul_add(weight, octets[c]);
+fn add_rows<L: Lanes, const CHAINS: usize>(
+    rows: &Picked,
+    weights: &[f64],
+    first: usize,
+    sums: &mut [f64],
+) {
+    let n_octets = sums.len() / (CHAINS * OCTET);
+    let mut octets = [[L::Octet::zero(); MOST_FEATURES / OCTET]; CHAINS];
+    for (octets, sums) in octets.iter_mut().zip(sums.chunks_exact(n_octets * OCTET)) {
+        for (octet, sums) in octets.iter_mut().zip(sums.chunks_exact(OCTET)) {
+            *octet = L::Octet::load(sums);
         }
     }
-    for (octet, sums) in octets.iter().zip(sums.chunks_exact_mut(OCTET)) {
-        octet.store(sums);
+    for row in (first..weights.len()).step_by(L::WIDTH) {
+        for (k, octets) in octets.iter_mut().enumerate() {
+            let weight = L::Octet::of(weights[row + k]);
+            for c in 0..n_octets {
+                octets[c] = rows
+                    .octet::<L::Octet>(row + k, c)
+                    .mul_add(weight, octets[c]);
+            }
+        }
+    }
+    for (octets, sums) in octets.iter().zip(sums.chunks_exact_mut(n_octets * OCTET)) {
+        for (octet, sums) in octets.iter().zip(sums.chunks_exact_mut(OCTET)) {
+            octet.store(sums);
+        }
     }
 }
 

@@ -45,9 +45,35 @@ pub struct Rows {
     width: usize,
     stride: usize,
     data: AlignedNumbers,
-    /// The same by columns of 16 or 32 entries, where rows are few: a column then fits
-    /// into registers, and to fetch an entry is to permute them.
-    columns: Vec<f64>,
+    columns: Columns,
+}
+
+/// The same by columns, where rows are few: a column then fits into registers, and to fetch an
+/// entry is to permute them.
+#[derive(Clone, Debug, PartialEq)]
+enum Columns {
+    Sixteen(Vec<[f64; 16]>),
+    ThirtyTwo(Vec<[f64; 32]>),
+    /// Too many rows.
+    Long,
+}
+
+impl Columns {
+    fn new(data: &[f64], width: usize) -> Self {
+        match data.len() / width {
+            0..=16 => Columns::Sixteen(padded_columns(data, width)),
+            17..=32 => Columns::ThirtyTwo(padded_columns(data, width)),
+            _ => Columns::Long,
+        }
+    }
+}
+
+fn padded_columns<const N: usize>(data: &[f64], width: usize) -> Vec<[f64; N]> {
+    let mut columns = vec![[0.0; N]; width];
+    for (i, x) in data.iter().enumerate() {
+        columns[i % width][i / width] = *x;
+    }
+    columns
 }
 
 impl Rows {
@@ -68,30 +94,13 @@ impl Rows {
         for (row, out) in data.chunks(width).zip(padded.chunks_mut(stride)) {
             out[..width].copy_from_slice(row);
         }
-        let mut columns = vec![];
-        if let Some(size) = Self::column_size(n) {
-            columns.resize(size * width, 0.0);
-            for (i, x) in data.iter().enumerate() {
-                columns[i % width * size + i / width] = *x;
-            }
-        }
         Ok(Rows {
             len: n,
             width,
             stride,
             data: AlignedNumbers::new(&padded),
-            columns,
+            columns: Columns::new(&data, width),
         })
-    }
-
-    /// Length of a column that fits into registers, if there is one.
-    #[inline(always)]
-    fn column_size(n_rows: usize) -> Option<usize> {
-        match n_rows {
-            0..=16 => Some(16),
-            17..=32 => Some(32),
-            _ => None,
-        }
     }
 
     /// Number of rows.
@@ -151,26 +160,23 @@ impl Rows {
     /// Row `index[lane]` in each lane; `out` has the width of a row.
     #[inline(always)]
     pub fn gather<L: Lanes>(&self, index: &L::Bits, out: &mut [L]) {
-        if L::WIDTH > 1
-            && let Some(size) = Self::column_size(self.len())
-        {
-            for (column, out) in self.columns.chunks_exact(size).zip(out) {
-                *out = L::lookup(column, *index);
+        match &self.columns {
+            Columns::Sixteen(columns) if L::WIDTH > 1 => entries(columns, *index, out),
+            Columns::ThirtyTwo(columns) if L::WIDTH > 1 => entries(columns, *index, out),
+            _ if self.stride <= 2 => {
+                let start = index.mul_low(L::Bits::of(self.stride as u64));
+                for c in 0..out.len() {
+                    out[c] = L::gather(&self.data.numbers()[c..], start);
+                }
             }
-        } else if self.stride <= 2 {
-            let start = index.mul_low(L::Bits::of(self.stride as u64));
-            for c in 0..out.len() {
-                out[c] = L::gather(&self.data.numbers()[c..], start);
-            }
-        } else {
-            self.gather_padded(L::Bits::words(std::slice::from_ref(index)), out);
+            _ => self.gather_padded(L::Bits::words(std::slice::from_ref(index)), out),
         }
     }
 
     /// Whether rows are many, and long enough to be padded.
     #[inline(always)]
     pub(crate) fn are_padded(&self) -> bool {
-        self.stride > 2 && Self::column_size(self.len).is_none()
+        self.stride > 2 && self.columns == Columns::Long
     }
 
     /// [`gather`](Self::gather) for padded rows, from the words of the index.
@@ -191,16 +197,10 @@ impl Rows {
         row: &mut [L],
         out: &mut [L],
     ) {
-        if let Some(size) = Self::column_size(self.len) {
-            // Column by column, so that a sum stays in a register.
-            for (column, out) in self.columns.chunks_exact(size).zip(out) {
-                let mut sum = L::zero();
-                for index in indices {
-                    sum += L::lookup(column, *index);
-                }
-                *out = sum * weight;
-            }
-            return;
+        match &self.columns {
+            Columns::Sixteen(columns) => return column_sums(columns, weight, indices, out),
+            Columns::ThirtyTwo(columns) => return column_sums(columns, weight, indices, out),
+            Columns::Long => {}
         }
         out.fill(L::zero());
         for index in indices {
@@ -213,6 +213,67 @@ impl Rows {
             *sum *= L::of(weight);
         }
     }
+
+    /// For rows of one number x: `weight` times the sums of x and of x² over rows
+    /// `indices[k][lane]` in each lane.
+    #[inline(always)]
+    pub(crate) fn weighted_moments<L: Lanes>(&self, weight: f64, indices: &[L::Bits]) -> [L; 2] {
+        let [first, second] = match &self.columns {
+            Columns::Sixteen(columns) => moments(&columns[0], indices),
+            Columns::ThirtyTwo(columns) => moments(&columns[0], indices),
+            Columns::Long => {
+                let mut sums = [L::zero(); 2];
+                for index in indices {
+                    let mut x = [L::zero()];
+                    self.gather(index, &mut x);
+                    add_moments(x[0], &mut sums);
+                }
+                sums
+            }
+        };
+        [first * weight, second * weight]
+    }
+}
+
+/// An entry of each column.
+#[inline(always)]
+fn entries<L: Lanes, const N: usize>(columns: &[[f64; N]], index: L::Bits, out: &mut [L]) {
+    for (column, out) in columns.iter().zip(out) {
+        *out = L::lookup(column, index);
+    }
+}
+
+/// Column by column, so that a sum stays in a register, and the column too.
+#[inline(always)]
+fn column_sums<L: Lanes, const N: usize>(
+    columns: &[[f64; N]],
+    weight: f64,
+    indices: &[L::Bits],
+    out: &mut [L],
+) {
+    for (column, out) in columns.iter().zip(out) {
+        let mut sum = L::zero();
+        for index in indices {
+            sum += L::lookup(column, *index);
+        }
+        *out = sum * weight;
+    }
+}
+
+/// Sums of entries of a column, and of their squares.
+#[inline(always)]
+fn moments<L: Lanes, const N: usize>(column: &[f64; N], indices: &[L::Bits]) -> [L; 2] {
+    let mut sums = [L::zero(); 2];
+    for index in indices {
+        add_moments(L::lookup(column, *index), &mut sums);
+    }
+    sums
+}
+
+#[inline(always)]
+fn add_moments<L: Lanes>(x: L, sums: &mut [L; 2]) {
+    sums[0] += x;
+    sums[1] = x.mul_add(x, sums[1]);
 }
 
 /// Rows that are known to exist.

@@ -126,16 +126,8 @@ impl Posterior for NormalParameters {
 
     #[inline(always)]
     fn batch_sums<L: Lanes>(&self, rows: &[L::Bits], _scratch: &mut [L], out: &mut [L]) {
-        let (mut first, mut second) = (L::zero(), L::zero());
-        for index in rows {
-            let mut x = [L::zero()];
-            self.centred.gather(index, &mut x);
-            first += x[0];
-            second = x[0].mul_add(x[0], second);
-        }
         let weight = self.rows.len() as f64 / rows.len() as f64;
-        out[0] = first * weight;
-        out[1] = second * weight;
+        out.copy_from_slice(&self.centred.weighted_moments(weight, rows));
     }
 
     #[inline(always)]

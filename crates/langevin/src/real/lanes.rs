@@ -97,8 +97,8 @@ pub unsafe trait Lanes: Real {
     /// Entry `index[lane]` of `table`, which has 16 or 32 entries; only the low bits of the index
     /// count.
     #[inline(always)]
-    fn lookup(table: &[f64], index: Self::Bits) -> Self {
-        Self::gather(table, index & Self::Bits::of(table.len() as u64 - 1))
+    fn lookup<const N: usize>(table: &[f64; N], index: Self::Bits) -> Self {
+        Self::gather(table, index & Self::Bits::of(N as u64 - 1))
     }
     /// `(b, a)` in the lanes whose word is odd, `(a, b)` in the others.
     #[inline(always)]

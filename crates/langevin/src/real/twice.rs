@@ -167,7 +167,7 @@ unsafe impl<L: Lanes> Lanes for Twice<L> {
         (Twice(c, e), Twice(d, f))
     }
     #[inline(always)]
-    fn lookup(table: &[f64], index: Self::Bits) -> Self {
+    fn lookup<const N: usize>(table: &[f64; N], index: Self::Bits) -> Self {
         Twice(L::lookup(table, index.0), L::lookup(table, index.1))
     }
     #[inline(always)]

@@ -103,13 +103,13 @@ unsafe impl Lanes for F64x8 {
         }
     }
     #[inline(always)]
-    fn lookup(table: &[f64], index: U64x8) -> Self {
+    fn lookup<const N: usize>(table: &[f64; N], index: U64x8) -> Self {
         // SAFETY: the table is as long as what is read; two registers hold 16 entries, and the
         // permutation looks at no more than the four bits of the index that it needs.
         F64x8(unsafe {
             let part = |i: usize| _mm512_loadu_pd(table[8 * i..8 * (i + 1)].as_ptr());
             let low = _mm512_permutex2var_pd(part(0), index.0, part(1));
-            if table.len() == 16 {
+            if N == 16 {
                 return F64x8(low);
             }
             let high = _mm512_permutex2var_pd(part(2), index.0, part(3));

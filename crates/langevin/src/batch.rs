@@ -282,3 +282,28 @@ fn shuffle<L: Lanes>(n_data: u64, permutations: &mut Vec<u32>, picks: &mut [L::B
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::real::Word;
+    use crate::rng::Stream;
+
+    #[test]
+    fn batches_of_known_size_are_those_of_the_general_code() {
+        for (size, n_data) in [(2, 10), (6, 30), (10, 400), (6, 5000)] {
+            let mut sampler = BatchSampler::new(Gradient::minibatch(size), n_data).unwrap();
+            let draw = |known: bool, sampler: &mut BatchSampler| {
+                let mut rng = Rng::<f64>::new(1, 0, Stream::Batch);
+                let mut rows = vec![Word(0); 200 * size];
+                match known {
+                    true => sampler.fill(&mut rng, &mut rows),
+                    false => sampler.fill_any(&mut rng, &mut rows),
+                }
+                let rows: Vec<u64> = rows.iter().map(|row| row.0).collect();
+                (rows, rng.state())
+            };
+            assert_eq!(draw(true, &mut sampler), draw(false, &mut sampler));
+        }
+    }
+}

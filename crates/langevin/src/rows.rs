@@ -176,7 +176,7 @@ impl Rows {
     /// Whether rows are many, and long enough to be padded.
     #[inline(always)]
     pub(crate) fn are_padded(&self) -> bool {
-        self.stride > 2 && self.columns == Columns::Long
+        self.stride > 2 && matches!(self.columns, Columns::Long)
     }
 
     /// [`gather`](Self::gather) for padded rows, from the words of the index.

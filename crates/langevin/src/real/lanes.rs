@@ -98,6 +98,7 @@ pub unsafe trait Lanes: Real {
     /// count.
     #[inline(always)]
     fn lookup<const N: usize>(table: &[f64; N], index: Self::Bits) -> Self {
+        const { assert!(N == 16 || N == 32) }
         Self::gather(table, index & Self::Bits::of(N as u64 - 1))
     }
     /// `(b, a)` in the lanes whose word is odd, `(a, b)` in the others.

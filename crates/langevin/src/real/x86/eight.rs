@@ -104,6 +104,7 @@ unsafe impl Lanes for F64x8 {
     }
     #[inline(always)]
     fn lookup<const N: usize>(table: &[f64; N], index: U64x8) -> Self {
+        const { assert!(N == 16 || N == 32) }
         // SAFETY: the table is as long as what is read; two registers hold 16 entries, and the
         // permutation looks at no more than the four bits of the index that it needs.
         F64x8(unsafe {

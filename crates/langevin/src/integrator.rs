@@ -87,6 +87,10 @@ pub struct EulerMaruyama<'a, M> {
     drift: Drift<'a>,
 }
 
+/// The vectors between score and drift are variables for states of no more coordinates, which the
+/// compiler can keep in registers.
+const FEW: usize = 4;
+
 /// How the drift is computed, decided once.
 #[derive(Clone, Debug)]
 enum Drift<'a> {
@@ -130,9 +134,12 @@ impl<'a, M: Metric> EulerMaruyama<'a, M> {
     ) {
         let d = theta.len();
         let (metric, beta) = (self.dynamics.metric(), self.dynamics.beta());
+        let mut few = [L::zero(); 4 * FEW];
+        let own = if d <= FEW { &mut few } else { own };
         let (v, own) = own.split_at_mut(d);
         let (div_b, own) = own.split_at_mut(d);
-        let (work, div_bj) = own.split_at_mut(d);
+        let (work, own) = own.split_at_mut(d);
+        let div_bj = &mut own[..d];
         let j: Option<&SkewMatrix> = match skew {
             Skew::Geometric(j) => Some(j),
             _ => None,

@@ -171,11 +171,25 @@ impl BatchSampler {
 
     #[inline(always)]
     fn fill_any<L: Lanes>(&mut self, rng: &mut Rng<L>, out: &mut [L::Bits]) {
-        for batch in out.chunks_exact_mut(self.bounds.len()) {
+        let size = self.bounds.len();
+        if matches!(self.method, Method::Packed) {
+            let mut pairs = out.chunks_exact_mut(2 * size);
+            for pair in &mut pairs {
+                for batch in pair.chunks_exact_mut(size) {
+                    uniform::<L>(rng, self.n_data, &self.bounds, batch);
+                }
+                make_distinct_packed::<L, 2>(&self.instead, pair);
+            }
+            for batch in pairs.into_remainder().chunks_exact_mut(size) {
+                uniform::<L>(rng, self.n_data, &self.bounds, batch);
+                make_distinct_packed::<L, 1>(&self.instead, batch);
+            }
+            return;
+        }
+        for batch in out.chunks_exact_mut(size) {
             uniform::<L>(rng, self.n_data, &self.bounds, batch);
             match &mut self.method {
-                Method::WithReplacement => {}
-                Method::Packed => make_distinct_packed::<L>(&self.instead, batch),
+                Method::WithReplacement | Method::Packed => {}
                 Method::Wide => make_distinct::<L>(&self.instead, batch),
                 Method::Shuffle(permutations) => {
                     shuffle::<L>(self.n_data, permutations, batch);
@@ -236,28 +250,37 @@ fn make_distinct<L: Lanes>(instead: &[u64], picks: &mut [L::Bits]) {
     }
 }
 
-/// The same with four earlier picks compared at once, in fields of 16 bits.
+/// The same with four earlier picks compared at once, in fields of 16 bits, for `B` batches one after
+/// the other: in each, picks wait for the one before.
 #[inline(always)]
-fn make_distinct_packed<L: Lanes>(instead: &[u64], picks: &mut [L::Bits]) {
+fn make_distinct_packed<L: Lanes, const B: usize>(instead: &[u64], picks: &mut [L::Bits]) {
+    let size = instead.len();
     let empty = L::Bits::of(EMPTY * IN_ALL_FIELDS);
-    let mut full = [empty; LARGEST_COMPARED / PICKS_PER_WORD];
-    let groups = picks.chunks_mut(PICKS_PER_WORD);
-    for (group, (four, instead)) in groups.zip(instead.chunks(PICKS_PER_WORD)).enumerate() {
-        // What a pick is compared with last is in a register: picks wait for each other.
-        let mut open = empty;
-        for i in 0..PICKS_PER_WORD {
-            let Some(pick) = four.get_mut(i) else { break };
-            let pair = *pick | (*pick << 16);
-            let all = pair | (pair << 32);
-            let mut new = L::all_fields();
-            for word in &full[..group] {
-                new = L::fields_unequal(new, all, *word);
+    let mut full = [[empty; B]; LARGEST_COMPARED / PICKS_PER_WORD];
+    for (group, instead) in instead.chunks(PICKS_PER_WORD).enumerate() {
+        // What a pick is compared with last is in a register.
+        let mut open = [empty; B];
+        for (i, instead) in instead.iter().enumerate() {
+            let k = group * PICKS_PER_WORD + i;
+            let mut all = [empty; B];
+            let mut new = [L::all_fields(); B];
+            for b in 0..B {
+                let pick = picks[b * size + k];
+                let pair = pick | (pick << 16);
+                all[b] = pair | (pair << 32);
             }
-            new = L::fields_unequal(new, all, open);
-            let all = L::choose(L::whole_lanes(new), all, L::Bits::of(instead[i]));
-            *pick = all & L::Bits::of(EMPTY);
-            // The field of an empty place has all its bits set.
-            open = open & (all | L::Bits::of(!(EMPTY << (16 * i))));
+            for words in &full[..group] {
+                for b in 0..B {
+                    new[b] = L::fields_unequal(new[b], all[b], words[b]);
+                }
+            }
+            for b in 0..B {
+                new[b] = L::fields_unequal(new[b], all[b], open[b]);
+                let all = L::choose(L::whole_lanes(new[b]), all[b], L::Bits::of(*instead));
+                picks[b * size + k] = all & L::Bits::of(EMPTY);
+                // The field of an empty place has all its bits set.
+                open[b] = open[b] & (all | L::Bits::of(!(EMPTY << (16 * i))));
+            }
         }
         full[group] = open;
     }
@@ -304,6 +327,23 @@ mod tests {
                 (rows, rng.state())
             };
             assert_eq!(draw(true, &mut sampler), draw(false, &mut sampler));
+        }
+    }
+
+    #[test]
+    fn batches_drawn_together_are_those_drawn_one_by_one() {
+        // Two at once where picks are packed, and one that is left.
+        for (size, n_data) in [(12, 30), (39, 400), (64, 20_000)] {
+            let mut sampler = BatchSampler::new(Gradient::minibatch(size), n_data).unwrap();
+            let mut draw = |at_once: usize| {
+                let mut rng = Rng::<f64>::new(1, 0, Stream::Batch);
+                let mut rows = vec![Word(0); 9 * size];
+                for batches in rows.chunks_mut(at_once * size) {
+                    sampler.fill(&mut rng, batches);
+                }
+                rows.iter().map(|row| row.0).collect::<Vec<_>>()
+            };
+            assert_eq!(draw(9), draw(1));
         }
     }
 }

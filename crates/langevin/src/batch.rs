@@ -172,27 +172,25 @@ impl BatchSampler {
     #[inline(always)]
     fn fill_any<L: Lanes>(&mut self, rng: &mut Rng<L>, out: &mut [L::Bits]) {
         let size = self.bounds.len();
-        if matches!(self.method, Method::Packed) {
-            let mut pairs = out.chunks_exact_mut(2 * size);
-            for pair in &mut pairs {
-                for batch in pair.chunks_exact_mut(size) {
-                    uniform::<L>(rng, self.n_data, &self.bounds, batch);
-                }
-                make_distinct_packed::<L, 2>(&self.instead, pair);
-            }
-            for batch in pairs.into_remainder().chunks_exact_mut(size) {
+        for pair in out.chunks_mut(2 * size) {
+            for batch in pair.chunks_exact_mut(size) {
                 uniform::<L>(rng, self.n_data, &self.bounds, batch);
-                make_distinct_packed::<L, 1>(&self.instead, batch);
             }
-            return;
-        }
-        for batch in out.chunks_exact_mut(size) {
-            uniform::<L>(rng, self.n_data, &self.bounds, batch);
             match &mut self.method {
-                Method::WithReplacement | Method::Packed => {}
-                Method::Wide => make_distinct::<L>(&self.instead, batch),
+                Method::WithReplacement => {}
+                Method::Packed if pair.len() > size => {
+                    make_distinct_packed::<L, 2>(&self.instead, pair);
+                }
+                Method::Packed => make_distinct_packed::<L, 1>(&self.instead, pair),
+                Method::Wide => {
+                    for batch in pair.chunks_exact_mut(size) {
+                        make_distinct::<L>(&self.instead, batch);
+                    }
+                }
                 Method::Shuffle(permutations) => {
-                    shuffle::<L>(self.n_data, permutations, batch);
+                    for batch in pair.chunks_exact_mut(size) {
+                        shuffle::<L>(self.n_data, permutations, batch);
+                    }
                 }
             }
         }
@@ -250,8 +248,8 @@ fn make_distinct<L: Lanes>(instead: &[u64], picks: &mut [L::Bits]) {
     }
 }
 
-/// The same with four earlier picks compared at once, in fields of 16 bits, for `B` batches one after
-/// the other: in each, picks wait for the one before.
+/// The same with four earlier picks compared at once, in fields of 16 bits. `B` batches, which lie one
+/// after the other, are treated side by side: within a batch each pick waits for the one before.
 #[inline(always)]
 fn make_distinct_packed<L: Lanes, const B: usize>(instead: &[u64], picks: &mut [L::Bits]) {
     let size = instead.len();
@@ -333,9 +331,9 @@ mod tests {
     #[test]
     fn batches_drawn_together_are_those_drawn_one_by_one() {
         // Two at once where picks are packed, and one that is left.
-        for (size, n_data) in [(12, 30), (39, 400), (64, 20_000)] {
-            let mut sampler = BatchSampler::new(Gradient::minibatch(size), n_data).unwrap();
-            let mut draw = |at_once: usize| {
+        for (size, n_data) in [(5, 10), (12, 30), (39, 400), (64, 20_000), (70, 300)] {
+            let draw = |at_once: usize| {
+                let mut sampler = BatchSampler::new(Gradient::minibatch(size), n_data).unwrap();
                 let mut rng = Rng::<f64>::new(1, 0, Stream::Batch);
                 let mut rows = vec![Word(0); 9 * size];
                 for batches in rows.chunks_mut(at_once * size) {

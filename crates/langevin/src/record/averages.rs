@@ -137,10 +137,11 @@ impl Record for Averages {
                 observable.accumulate(block, from, to, &mut sum);
                 sum.store(open);
             }
-            self.open_weight += match block.step_sizes {
-                None => (to - from) as f64,
-                Some(sizes) => sizes[from..to].iter().sum(),
-            };
+            match block.step_sizes {
+                None => self.open_weight += (to - from) as f64,
+                // One by one: how states are cut into blocks must not change the rounding.
+                Some(sizes) => sizes[from..to].iter().for_each(|h| self.open_weight += h),
+            }
             if block.first_step + to as u64 == mark {
                 self.closed.extend_from_slice(&self.open);
                 self.open.fill(0.0);

@@ -2,6 +2,7 @@
 
 use super::draws::Draws;
 use super::moments::{Spread, mean, mean_and_variance};
+use super::scale::Unit;
 use crate::error::{Error, Result};
 
 /// Number of batches in the paper's tables.
@@ -35,8 +36,11 @@ pub fn batch_means(series: &[f64], n_batches: usize, step_size: f64) -> Result<f
     }
     let length = series.len() / n_batches;
     let leftover = series.len() - length * n_batches;
-    let batches: Vec<f64> = series[leftover..].chunks_exact(length).map(mean).collect();
-    Ok(variance_of_batches(&batches, step_size * length as f64))
+    // In their own unit, as sums of large values may overflow where their mean does not.
+    let unit = Unit::of(series);
+    let measured = unit.measure(&series[leftover..]);
+    let batches: Vec<f64> = measured.chunks_exact(length).map(mean).collect();
+    Ok(unit.area(variance_of_batches(&batches, step_size * length as f64)))
 }
 
 /// The estimate from the averages over batches that last `batch_time` each.
@@ -45,7 +49,8 @@ pub fn batch_means(series: &[f64], n_batches: usize, step_size: f64) -> Result<f
 /// assert_eq!(langevin::stat::variance_of_batches(&[2.0, 6.0], 0.5), 4.0);
 /// ```
 pub fn variance_of_batches(averages: &[f64], batch_time: f64) -> f64 {
-    batch_time * mean_and_variance(averages).1
+    let unit = Unit::of(averages);
+    unit.area(batch_time * mean_and_variance(&unit.measure(averages)).1)
 }
 
 /// [`batch_means()`] of every chain: mean and standard deviation over chains, with their errors.

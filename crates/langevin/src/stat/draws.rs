@@ -69,9 +69,9 @@ impl<'a> Draws<'a> {
         self.values.chunks_exact(self.n_draws)
     }
 
-    /// Too short to be split, or with a NaN: every diagnostic is NaN.
+    /// Too short to be split, or with a draw that is not finite: every diagnostic is NaN.
     pub(super) fn is_unusable(&self) -> bool {
-        self.n_draws < 4 || self.values.iter().any(|v| v.is_nan())
+        self.n_draws < 4 || self.values.iter().any(|v| !v.is_finite())
     }
 }
 

@@ -3,13 +3,15 @@
 //! All estimators split the chains into halves and share the estimate of the autocorrelation time
 //! of Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), section 3.2, with the initial
 //! monotone positive sequence of Geyer (1992). They are NaN with fewer than four draws per chain
-//! or if a draw is NaN, and the number of draws (those in the halves) if all draws are equal.
+//! or if a draw is not finite, and the number of draws (those in the halves) if all draws are
+//! equal. Draws of any size are welcome: scaled by a power of two, they give the same bits.
 
 use super::autocov::mean_autocovariance;
 use super::draws::{Draws, Halves};
 use super::moments::{mean, mean_and_variance};
 use super::quantile::{check_prob, quantile_of};
 use super::ranks::rank_normalised;
+use super::scale::Unit;
 use crate::error::Result;
 
 /// Effective sample size of the rank-normalised draws: of the bulk of the distribution.
@@ -44,7 +46,8 @@ pub fn ess_mean(draws: Draws) -> f64 {
     if draws.is_unusable() {
         return f64::NAN;
     }
-    ess_of_halves(&Halves::new(draws.values(), draws.n_draws()))
+    let measured = Unit::of(draws.values()).measure(draws.values());
+    ess_of_values(measured, draws.n_draws())
 }
 
 /// Effective sample size of the standard deviation: of the squared distance to the mean.
@@ -52,8 +55,8 @@ pub fn ess_sd(draws: Draws) -> f64 {
     if draws.is_unusable() {
         return f64::NAN;
     }
-    let squares = squared_deviations(draws.values());
-    ess_of_halves(&Halves::new(squares, draws.n_draws()))
+    let measured = Unit::of(draws.values()).measure(draws.values());
+    ess_of_values(squared_deviations(&measured), draws.n_draws())
 }
 
 /// Effective sample size of the quantile at `0 < prob < 1`.
@@ -70,12 +73,18 @@ pub fn ess_quantile(draws: Draws, prob: f64) -> Result<f64> {
 pub(super) fn ess_below(draws: Draws, threshold: f64) -> f64 {
     let below = |&v: &f64| f64::from(v <= threshold);
     let below: Vec<f64> = draws.values().iter().map(below).collect();
-    ess_of_halves(&Halves::new(below, draws.n_draws()))
+    ess_of_values(below, draws.n_draws())
 }
 
+/// Squared distances to the mean, of values that are measured in their own unit.
 pub(super) fn squared_deviations(values: &[f64]) -> Vec<f64> {
     let centre = mean(values);
     values.iter().map(|v| (v - centre) * (v - centre)).collect()
+}
+
+/// Effective sample size of the mean of whole chains, in a unit in which squares exist.
+pub(super) fn ess_of_values(values: Vec<f64>, n_draws: usize) -> f64 {
+    ess_of_halves(&Halves::new(values, n_draws))
 }
 
 /// Effective sample size of the mean of chains that have been split and transformed.

@@ -2,9 +2,10 @@
 //!
 //! They are NaN where the effective sample size is.
 
-use super::draws::{Draws, Halves};
-use super::ess::{ess_mean, ess_of_halves, ess_quantile, squared_deviations};
+use super::draws::Draws;
+use super::ess::{ess_of_values, ess_quantile, squared_deviations};
 use super::moments::{mean, mean_and_variance};
+use super::scale::Unit;
 use super::special::beta_quantile;
 use crate::error::Result;
 
@@ -17,8 +18,13 @@ use crate::error::Result;
 /// # Ok::<(), langevin::Error>(())
 /// ```
 pub fn mcse_mean(draws: Draws) -> f64 {
-    let (_, variance) = mean_and_variance(draws.values());
-    (variance / ess_mean(draws)).sqrt()
+    if draws.is_unusable() {
+        return f64::NAN;
+    }
+    let unit = Unit::of(draws.values());
+    let measured = unit.measure(draws.values());
+    let (_, variance) = mean_and_variance(&measured);
+    unit.length((variance / ess_of_values(measured, draws.n_draws())).sqrt())
 }
 
 /// Standard error of the standard deviation, by the delta method from that of the variance:
@@ -28,11 +34,12 @@ pub fn mcse_sd(draws: Draws) -> f64 {
     if draws.is_unusable() {
         return f64::NAN;
     }
-    let squares = squared_deviations(draws.values());
+    let unit = Unit::of(draws.values());
+    let squares = squared_deviations(&unit.measure(draws.values()));
     let second = mean(&squares);
     let fourth = mean(&squares.iter().map(|d| d * d).collect::<Vec<_>>());
-    let ess = ess_of_halves(&Halves::new(squares, draws.n_draws()));
-    ((fourth - second * second) / (4.0 * ess * second)).sqrt()
+    let ess = ess_of_values(squares, draws.n_draws());
+    unit.length(((fourth - second * second) / (4.0 * ess * second)).sqrt())
 }
 
 /// Standard error of the quantile at `0 < prob < 1`.
@@ -54,7 +61,12 @@ pub fn mcse_quantile(draws: Draws, prob: f64) -> Result<f64> {
     // Φ(−1) and Φ(1), to the seven digits that other implementations use.
     let low = order_statistic(&mut scratch, position(0.1586553).floor());
     let high = order_statistic(&mut scratch, position(0.8413447).ceil());
-    Ok((high - low) / 2.0)
+    // Halved last, so that no digit of a small number is lost, but where the distance overflows.
+    let distance = high - low;
+    Ok(match distance.is_finite() {
+        true => distance / 2.0,
+        false => high / 2.0 - low / 2.0,
+    })
 }
 
 fn order_statistic(values: &mut [f64], index: f64) -> f64 {
@@ -67,6 +79,26 @@ fn order_statistic(values: &mut [f64], index: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::stat::testing::TestRng;
+
+    /// The unit is a power of two, so that the plain formulas give the same bits.
+    #[test]
+    fn measuring_in_a_unit_changes_no_bit() {
+        let mut rng = TestRng::new(42);
+        for (n_chains, n_draws, scale) in [(1, 40, 0.3), (4, 101, 1e6), (3, 256, 7e-9)] {
+            let x = rng.ar1(n_chains, n_draws, 0.4);
+            let x: Vec<f64> = x.iter().map(|v| 0.1 + scale * v).collect();
+            let draws = Draws::new(&x, n_chains, n_draws).unwrap();
+            let (_, variance) = mean_and_variance(&x);
+            let plain = (variance / ess_of_values(x.clone(), n_draws)).sqrt();
+            assert_eq!(mcse_mean(draws), plain);
+            let squares = squared_deviations(&x);
+            let second = mean(&squares);
+            let fourth = mean(&squares.iter().map(|d| d * d).collect::<Vec<_>>());
+            let ess = ess_of_values(squares, n_draws);
+            let plain = ((fourth - second * second) / (4.0 * ess * second)).sqrt();
+            assert_eq!(mcse_sd(draws), plain);
+        }
+    }
 
     /// False-alarm rate: three ratios, each within 5 standard errors, below 2e-6 in all. The
     /// spread over 400 replications has a relative error of 3.5 %, the mean error far less.

@@ -13,6 +13,7 @@
 mod autocov;
 mod moments;
 mod ranks;
+mod scale;
 mod special;
 
 pub mod batch_means;

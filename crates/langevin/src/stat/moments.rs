@@ -1,5 +1,9 @@
 //! Means and variances, exact for constant values, and their standard errors.
+//!
+//! The functions square what they are given: values of any size are measured in their own [`Unit`]
+//! first.
 
+use super::scale::Unit;
 use crate::error::{Error, Result};
 
 /// Mean. Deviations from the first value are summed, so that a constant gives itself exactly.
@@ -7,6 +11,10 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     let Some(&origin) = values.first() else {
         return f64::NAN;
     };
+    if origin.is_infinite() {
+        // Wherever the infinities stand, their sum is what it is.
+        return sum(values, |v| v);
+    }
     origin + sum(values, |v| v - origin) / values.len() as f64
 }
 
@@ -46,13 +54,15 @@ impl Spread {
                 min: 2,
             });
         }
-        let (mean, variance) = mean_and_variance(values);
+        let unit = Unit::of(values);
+        let values = unit.measure(values);
+        let (mean, variance) = mean_and_variance(&values);
         let sd = variance.sqrt();
         Ok(Self {
-            mean,
-            mean_se: sd / (values.len() as f64).sqrt(),
-            sd,
-            sd_se: variance_se(values, mean, variance) / (2.0 * sd),
+            mean: unit.length(mean),
+            mean_se: unit.length(sd / (values.len() as f64).sqrt()),
+            sd: unit.length(sd),
+            sd_se: unit.length(variance_se(&values, mean, variance) / (2.0 * sd)),
         })
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn quantile_of(values: &mut [f64], prob: f64) -> f64 {
 pub(super) fn median_of(values: &mut [f64]) -> f64 {
     let n = values.len();
     let (low, high) = neighbours(values, (n - 1) / 2);
-    if n % 2 == 1 { low } else { 0.5 * (low + high) }
+    if n % 2 == 1 { low } else { low.midpoint(high) }
 }
 
 /// The order statistics `index` and `index + 1` (the last one twice at the end).

@@ -9,8 +9,8 @@ use super::ranks::rank_normalised;
 /// scale (folded) of Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), section 4. Values
 /// above 1.01 say that the chains have not mixed.
 ///
-/// NaN with a single chain, with fewer than four draws, if a draw is NaN, or if all draws are
-/// equal. Infinite if every half chain is constant but not all are equal.
+/// NaN with a single chain, with fewer than four draws, if a draw is not finite, or if all draws
+/// are equal. Infinite if every half chain is constant but not all are equal.
 ///
 /// ```
 /// use langevin::stat::{Draws, rhat};
@@ -30,11 +30,18 @@ pub fn rhat(draws: Draws) -> f64 {
 
 /// The same, when the rank-normalised halves are already known.
 pub(super) fn rhat_of_halves(halves: &Halves, bulk: &Halves) -> f64 {
-    let centre = median_of(&mut halves.values().to_vec());
-    let folded: Vec<f64> = halves.values().iter().map(|v| (v - centre).abs()).collect();
-    let tail = halves.with(rank_normalised(&folded));
+    let tail = halves.with(rank_normalised(&folded(halves.values())));
     // `max` ignores a NaN: draws of two values only have no folded R-hat.
     plain_rhat(bulk).max(plain_rhat(&tail))
+}
+
+/// Distances to the median, all halved where one could overflow: their ranks are what counts.
+fn folded(values: &[f64]) -> Vec<f64> {
+    let centre = median_of(&mut values.to_vec());
+    let large = values.iter().any(|v| v.abs() > f64::MAX / 2.0);
+    let scale = if large { 0.5 } else { 1.0 };
+    let distance = |v: &f64| (v * scale - centre * scale).abs();
+    values.iter().map(distance).collect()
 }
 
 /// `sqrt((B/W + n − 1) / n)` with the variances `B` between and `W` within chains.

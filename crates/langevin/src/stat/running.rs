@@ -19,6 +19,7 @@
 
 use super::draws::Draws;
 use super::moments::{mean_and_variance, variance_se};
+use super::scale::Unit;
 use crate::error::{Error, Result};
 
 /// Steps `1 ≤ k ≤ n_steps`, about `per_decade` in each factor of ten, sorted and without
@@ -137,6 +138,8 @@ pub fn running_errors(
 
 /// The estimates of the table above from the deviations `Yᵢ` from the truth.
 fn errors_at(deviations: &[f64], choice: BiasSquared) -> RunningError {
+    let unit = Unit::of(deviations);
+    let deviations = &unit.measure(deviations)[..];
     let m = deviations.len() as f64;
     let (mean, variance) = mean_and_variance(deviations);
     let plug_in = mean * mean;
@@ -149,19 +152,14 @@ fn errors_at(deviations: &[f64], choice: BiasSquared) -> RunningError {
     };
     let squares: Vec<f64> = deviations.iter().map(|y| y * y).collect();
     let (mse, variance_of_squares) = mean_and_variance(&squares);
+    let estimate = |value: f64, se: f64| Estimate {
+        value: unit.area(value),
+        se: unit.area(se),
+    };
     RunningError {
-        bias_squared: Estimate {
-            value,
-            se: square.sqrt(),
-        },
-        variance: Estimate {
-            value: variance,
-            se: variance_se(deviations, mean, variance),
-        },
-        mse: Estimate {
-            value: mse,
-            se: (variance_of_squares / m).sqrt(),
-        },
+        bias_squared: estimate(value, square.sqrt()),
+        variance: estimate(variance, variance_se(deviations, mean, variance)),
+        mse: estimate(mse, (variance_of_squares / m).sqrt()),
     }
 }
 
@@ -197,6 +195,29 @@ mod tests {
         let e = errors_at(&y, BiasSquared::Unbiased);
         let sum = e.bias_squared.value + e.variance.value;
         assert!((sum - e.mse.value).abs() < 1e-15);
+    }
+
+    #[test]
+    fn errors_of_tiny_and_huge_averages() {
+        let y = TestRng::new(73).normals(40);
+        for choice in [BiasSquared::Unbiased, BiasSquared::PlugIn] {
+            let plain = errors_at(&y, choice);
+            // Fourth powers of these do not exist, but the squares do.
+            for power in [-450, 450] {
+                let factor = 2f64.powi(power);
+                let scaled: Vec<f64> = y.iter().map(|v| v * factor).collect();
+                let got = errors_at(&scaled, choice);
+                let parts = |e: &RunningError| [e.bias_squared, e.variance, e.mse];
+                for (got, want) in parts(&got).into_iter().zip(parts(&plain)) {
+                    assert_eq!(
+                        got.value,
+                        want.value * factor * factor,
+                        "{choice:?} {power}"
+                    );
+                    assert_eq!(got.se, want.se * factor * factor, "{choice:?} {power}");
+                }
+            }
+        }
     }
 
     /// Replications of `m` normal chains with bias `b` and standard deviation `sigma`.

@@ -7,6 +7,7 @@ use super::moments::mean_and_variance;
 use super::quantile::quantile_of;
 use super::ranks::rank_normalised;
 use super::rhat::rhat_of_halves;
+use super::scale::Unit;
 
 /// Location, spread and convergence diagnostics of one parameter.
 ///
@@ -43,12 +44,13 @@ impl Summary {
     /// Summary of the draws of one parameter.
     ///
     /// Everything is NaN if a draw is NaN; the diagnostics are NaN with fewer than four draws per
-    /// chain, and `r_hat` with a single chain.
+    /// chain or if a draw is infinite, and `r_hat` with a single chain.
     pub fn new(draws: Draws) -> Self {
-        let (mean, variance) = mean_and_variance(draws.values());
+        let unit = Unit::of(draws.values());
+        let (mean, variance) = mean_and_variance(&unit.measure(draws.values()));
         let mut summary = Self {
-            mean,
-            sd: variance.sqrt(),
+            mean: unit.length(mean),
+            sd: unit.length(variance.sqrt()),
             q5: f64::NAN,
             q95: f64::NAN,
             mcse_mean: mcse_mean(draws),

@@ -63,7 +63,7 @@ def native(program: str) -> None:
         command = [program, "sample", str(path), "--fresh", "--quiet", "--out", f"{folder}/out"]
 
         def ours() -> lv.Trace:
-            return lv.sample(target, dynamics, step_size=1e-3, steps=STEPS, chains=CHAINS,
+            return lv.sample(target, dynamics, step_size=1e-3, n_steps=STEPS, n_chains=CHAINS,
                              burn_in=BURN_IN, thin=THIN, batch_size=BATCH,
                              progress=False)  # fmt: skip
 
@@ -86,11 +86,11 @@ def functions() -> None:
         result: np.ndarray = (1 / (1 + np.exp(theta @ x.T))) @ x - theta
         return result
 
-    theta, steps = rng.normal(size=(1000, 10)), 500
+    theta, n_steps = rng.normal(size=(1000, 10)), 500
     target = lv.Target(10, score=score)
     alone, ours = best_in_turn(
-        lambda: [score(theta) for _ in range(steps)],
-        lambda: lv.sample(target, step_size=0.01, steps=steps, chains=1000, keep_draws=False,
+        lambda: [score(theta) for _ in range(n_steps)],
+        lambda: lv.sample(target, step_size=0.01, n_steps=n_steps, n_chains=1000, keep_draws=False,
                           progress=False),
     )  # fmt: skip
     print(f"(b) function {alone:.3f} s, sample {ours:.3f} s, ratio {ours / alone:.3f}")

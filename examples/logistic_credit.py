@@ -28,7 +28,7 @@ def load() -> lv.LogisticRegression:
     return lv.LogisticRegression(features[train], bad[train], prior_precision=1.0)
 
 
-def main(steps: int = 25_000, chains: int = 32) -> lv.Comparison:
+def main(n_steps: int = 25_000, n_chains: int = 32) -> lv.Comparison:
     """Samples under the five dynamics and says which is worth it."""
     target = load()
     print(target)
@@ -36,10 +36,10 @@ def main(steps: int = 25_000, chains: int = 32) -> lv.Comparison:
         target,
         ["LD", "RM", "Irr", "RMIrr", "GiIrr"],
         step_size=2e-3,
-        steps=steps,
-        burn_in=steps // 10,
-        batches=10,
-        chains=chains,
+        n_steps=n_steps,
+        burn_in=n_steps // 10,
+        n_batches=10,
+        n_chains=n_chains,
     )
     print(comparison.table())
     for observable in comparison.observables:

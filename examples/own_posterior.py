@@ -38,9 +38,9 @@ def main() -> None:
         target,
         ["LD", lv.Irr(lv.sign_skew(1.0))],
         step_size=0.002,
-        steps=20_000,
+        n_steps=20_000,
         burn_in=2_000,
-        chains=200,
+        n_chains=200,
         thin=50,
         keep_draws=True,
     )

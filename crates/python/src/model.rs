@@ -130,17 +130,17 @@ impl Model {
     fn default_start<'py>(
         &self,
         py: Python<'py>,
-        chains: usize,
+        n_chains: usize,
         seed: u64,
     ) -> Option<Bound<'py, PyArray2<f64>>> {
         let states: Vec<f64> = match &self.inner {
-            catalog::Model::Normal(m) => [m.sample_mean(), m.sample_sd()].repeat(chains),
-            catalog::Model::Ica(m) => (0..chains as u64)
+            catalog::Model::Normal(m) => [m.sample_mean(), m.sample_sd()].repeat(n_chains),
+            catalog::Model::Ica(m) => (0..n_chains as u64)
                 .flat_map(|c| m.random_signs(seed, c))
                 .collect(),
             _ => return None,
         };
-        Some(table(py, &states, chains))
+        Some(table(py, &states, n_chains))
     }
 
     /// Exact draws from the posterior, where they are known.

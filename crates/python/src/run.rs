@@ -29,14 +29,14 @@ use crate::supervise::{Watcher, aside, inline};
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Settings<'py> {
-    steps: u64,
+    n_steps: u64,
     step_size: f64,
     /// (b, gamma) of a decreasing schedule, whose a is the step size.
     decreasing: Option<(f64, f64)>,
-    chains: usize,
+    n_chains: usize,
     seed: u64,
     batch_size: Option<usize>,
-    replace: bool,
+    with_replacement: bool,
     start: Option<PyReadonlyArray2<'py, f64>>,
     /// (first state, thinning, largest number).
     draws: Option<(u64, u64, usize)>,
@@ -45,7 +45,7 @@ pub struct Settings<'py> {
     burn_in: u64,
     /// Numbers of states after which running averages are kept.
     checkpoints: Vec<u64>,
-    batches: usize,
+    n_batches: usize,
     metric: String,
     diagonal: Option<PyReadonlyArray1<'py, f64>>,
     dense: Option<PyReadonlyArray2<'py, f64>>,
@@ -70,8 +70,8 @@ impl Settings<'_> {
     fn into_task(mut self, dim: usize) -> PyResult<Task> {
         let watcher = Arc::new(Watcher::new(self.progress.take()));
         let marks = (!self.observables.is_empty()).then(|| {
-            let (burn_in, batches) = (self.burn_in, self.batches);
-            Marks::at(self.steps, burn_in, batches, 0, &self.checkpoints)
+            let (burn_in, n_batches) = (self.burn_in, self.n_batches);
+            Marks::at(self.n_steps, burn_in, n_batches, 0, &self.checkpoints)
         });
         Ok(Task {
             plan: self.plan(),
@@ -97,14 +97,14 @@ impl Settings<'_> {
                 gamma,
             },
         };
-        let mut plan = Plan::new(self.steps, self.step_size)
-            .chains(self.chains)
+        let mut plan = Plan::new(self.n_steps, self.step_size)
+            .chains(self.n_chains)
             .step_sizes(step_size)
             .seed(self.seed);
         if let Some(batch_size) = self.batch_size {
             plan = plan.gradient(Gradient::Minibatch {
                 batch_size,
-                with_replacement: self.replace,
+                with_replacement: self.with_replacement,
             });
         }
         if let Some(start) = &self.start {

@@ -14,9 +14,9 @@ macro_rules! of_draws {
     ($($name:ident),*) => {$(
         #[pyfunction]
         fn $name(py: Python<'_>, draws: PyReadonlyArray2<'_, f64>) -> PyResult<f64> {
-            let (chains, n) = (draws.shape()[0], draws.shape()[1]);
+            let (n_chains, n_draws) = (draws.shape()[0], draws.shape()[1]);
             let values = rows(&draws);
-            py.detach(|| Ok(stat::$name(Draws::new(&values, chains, n).map_err(refused)?)))
+            py.detach(|| Ok(stat::$name(Draws::new(&values, n_chains, n_draws).map_err(refused)?)))
         }
     )*};
 }
@@ -27,10 +27,10 @@ of_draws!(
 /// (mean, sd, q5, q95, mcse_mean, mcse_sd, ess_bulk, ess_tail, r_hat).
 #[pyfunction]
 fn summary(py: Python<'_>, draws: PyReadonlyArray2<'_, f64>) -> PyResult<[f64; 9]> {
-    let (chains, n) = (draws.shape()[0], draws.shape()[1]);
+    let (n_chains, n_draws) = (draws.shape()[0], draws.shape()[1]);
     let values = rows(&draws);
     py.detach(|| {
-        let s = Summary::new(Draws::new(&values, chains, n).map_err(refused)?);
+        let s = Summary::new(Draws::new(&values, n_chains, n_draws).map_err(refused)?);
         Ok([
             s.mean,
             s.sd,
@@ -47,9 +47,9 @@ fn summary(py: Python<'_>, draws: PyReadonlyArray2<'_, f64>) -> PyResult<[f64; 9
 
 #[pyfunction]
 fn ess_quantile(draws: PyReadonlyArray2<'_, f64>, prob: f64) -> PyResult<f64> {
-    let (chains, n) = (draws.shape()[0], draws.shape()[1]);
+    let (n_chains, n_draws) = (draws.shape()[0], draws.shape()[1]);
     let values = rows(&draws);
-    let draws = Draws::new(&values, chains, n).map_err(refused)?;
+    let draws = Draws::new(&values, n_chains, n_draws).map_err(refused)?;
     stat::ess_quantile(draws, prob).map_err(refused)
 }
 

@@ -71,7 +71,7 @@ impl LinearDiffusion {
     }
 
     /// The chain with this step size; `minibatch` is (data, noise precision, batch size,
-    /// replace).
+    /// with_replacement).
     #[pyo3(signature = (step_size, minibatch))]
     fn euler_maruyama(
         &self,
@@ -85,8 +85,8 @@ impl LinearDiffusion {
     ) -> PyResult<EulerChain> {
         let noise = match minibatch {
             None => None,
-            Some((data, precision, batch_size, replace)) => {
-                let sampling = match replace {
+            Some((data, precision, batch_size, with_replacement)) => {
+                let sampling = match with_replacement {
                     true => Sampling::WithReplacement,
                     false => Sampling::WithoutReplacement,
                 };
@@ -187,12 +187,12 @@ impl NormalDiffusion {
     #[new]
     fn new(
         posterior: &NormalPosterior,
-        fisher: bool,
+        natural: bool,
         skew: &str,
         delta: f64,
         beta: f64,
     ) -> PyResult<Self> {
-        let metric = match fisher {
+        let metric = match natural {
             true => NormalMetric::Fisher,
             false => NormalMetric::Identity,
         };

@@ -30,8 +30,8 @@ DYNAMICS = [
 @pytest.mark.parametrize("dynamics", DYNAMICS, ids=lambda d: d.name)
 def test_gaussian_chains(gaussian, dynamics, batch_size) -> None:
     chain = lv.theory.Gaussian(gaussian, dynamics).euler_maruyama(STEP, batch_size)
-    trace = lv.sample(gaussian, dynamics, step_size=STEP, steps=62_000, chains=64, burn_in=2_000,
-                      batch_size=batch_size, start=gaussian.mean, keep_draws=False,
+    trace = lv.sample(gaussian, dynamics, step_size=STEP, n_steps=62_000, n_chains=64,
+                      burn_in=2_000, batch_size=batch_size, start=gaussian.mean, keep_draws=False,
                       observables=["sum", "sum_of_squares"], progress=False)  # fmt: skip
     for name in trace.observables:
         # Independent chains: |t| < 5 with 63 degrees of freedom is a false alarm in 5e-6.
@@ -54,20 +54,20 @@ def test_gaussian_chains(gaussian, dynamics, batch_size) -> None:
     ids=lambda d: d.name,
 )
 def test_normal_chains(native, dynamics) -> None:
-    step, steps = 0.02, 20_000
+    step, n_steps = 0.02, 20_000
     exact = lv.theory.Normal(native, dynamics)
-    trace = lv.sample(native, dynamics, step_size=step, steps=steps, chains=64, burn_in=2_000,
+    trace = lv.sample(native, dynamics, step_size=step, n_steps=n_steps, n_chains=64, burn_in=2_000,
                       keep_draws=False, observables=["sum", "sum_of_squares"],
                       progress=False)  # fmt: skip
     assert not trace.divergences
     for name in trace.observables:
-        expected = exact.batch_means_expectation(name, 20, step * (steps - 2_000) // 20)
+        expected = exact.batch_means_expectation(name, 20, step * (n_steps - 2_000) // 20)
         estimate = trace.asymptotic_variance(name)
         # Five standard errors, and 3 % for the step size: the relaxation rate is ½ per unit of
         # time (B = Fisher⁻¹, β = ½), so Euler–Maruyama is off by h/4 = 0.5 % in the variances.
         assert abs(estimate.mean - expected) < 5 * estimate.se + 0.03 * expected
         assert abs(trace.mean(name) - exact.expectation(name)) < 5 * np.sqrt(
-            estimate.mean / (64 * step * (steps - 2_000))
+            estimate.mean / (64 * step * (n_steps - 2_000))
         ) + 0.01 * np.sqrt(exact.variance(name))
 
 

@@ -19,7 +19,7 @@ def load(name: str) -> ModuleType:
 
 
 def test_logistic_credit(capsys, tmp_path) -> None:
-    comparison = load("logistic_credit").main(steps=400, chains=4)
+    comparison = load("logistic_credit").main(n_steps=400, n_chains=4)
     assert list(comparison.traces) == ["LD", "RM", "Irr", "RMIrr", "GiIrr"]
     assert "per second of computing" in capsys.readouterr().out
     comparison.plot().savefig(tmp_path / "figure.png")

@@ -7,7 +7,7 @@ import pytest
 
 import langevin as lv
 
-SETTINGS = dict(step_size=0.01, steps=301, chains=13, seed=5, progress=False)
+SETTINGS = dict(step_size=0.01, n_steps=301, n_chains=13, seed=5, progress=False)
 
 
 def normal_target(data: np.ndarray, **options: object) -> lv.Target:
@@ -24,7 +24,7 @@ def normal_target(data: np.ndarray, **options: object) -> lv.Target:
                      parameters=["mu", "sigma"], **options)  # fmt: skip
 
 
-def fisher(n: int):
+def natural(n: int):
     def matrix(theta: np.ndarray) -> np.ndarray:
         out = np.zeros((len(theta), 2, 2))
         out[:, 0, 0] = theta[:, 1] ** 2 / n
@@ -58,7 +58,7 @@ def test_a_numpy_copy_gives_the_same_chain(logistic, name, batch_size) -> None:
 @pytest.mark.parametrize("kind", ["differences", "derivative", "jax"])
 @pytest.mark.parametrize("name", ["RM", "RMIrr", "GiIrr"])
 def test_a_metric_of_ones_own_gives_the_same_chain(data, native, name, kind) -> None:
-    matrix, derivative = fisher(len(data))
+    matrix, derivative = natural(len(data))
     if kind == "jax":
         jnp = pytest.importorskip("jax.numpy")
         metric = lv.JaxMetric(lambda t: t[1] ** 2 / len(data) * jnp.diag(jnp.array([1.0, 0.5])))
@@ -70,7 +70,7 @@ def test_a_metric_of_ones_own_gives_the_same_chain(data, native, name, kind) -> 
         "RMIrr": lambda m: lv.RMIrr(m, skew),
         "GiIrr": lambda m: lv.GiIrr(m, skew),
     }[name]
-    ours = lv.sample(native, choose("fisher"), batch_size=9, **SETTINGS)
+    ours = lv.sample(native, choose("natural"), batch_size=9, **SETTINGS)
     for target in (native, normal_target(data)):
         start = [data.mean(), data.std()]
         theirs = lv.sample(target, choose(metric), batch_size=9, start=start, **SETTINGS)
@@ -79,7 +79,7 @@ def test_a_metric_of_ones_own_gives_the_same_chain(data, native, name, kind) -> 
 
 
 def test_a_wrong_derivative_is_refused(data, native) -> None:
-    matrix, derivative = fisher(len(data))
+    matrix, derivative = natural(len(data))
     wrong = lv.Metric(matrix, lambda t: 1.1 * derivative(t))
     with pytest.raises(ValueError, match="disagrees with central differences"):
         lv.sample(native, lv.RM(wrong), **SETTINGS)

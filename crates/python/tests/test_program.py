@@ -171,7 +171,7 @@ skew = {{ kind = "sign-pattern", delta = 2 }}
 observables = ["mu", "sum_of_squares"]
 """)
     target = lv.NormalParameters(data)
-    options = dict(step_size=0.05, steps=2_000, chains=10, burn_in=100, batch_size=5, seed=3,
+    options = dict(step_size=0.05, n_steps=2_000, n_chains=10, burn_in=100, batch_size=5, seed=3,
                    progress=False)  # fmt: skip
     dynamics = lv.GiIrr(skew=lv.sign_skew(2.0))
     ours = lv.sample(target, dynamics, thin=10, **options)
@@ -260,7 +260,7 @@ def test_progress_counts_all_work(tmp_path, capfd) -> None:
 
 
 def test_the_program_diagnoses_a_saved_trace(program, tmp_path, native) -> None:
-    trace = lv.sample(native, "RM", step_size=0.05, steps=800, burn_in=100, progress=False)
+    trace = lv.sample(native, "RM", step_size=0.05, n_steps=800, burn_in=100, progress=False)
     trace.save(tmp_path / "draws.zarr")
     command = [program, "diagnose", tmp_path / "draws.zarr", "--out", tmp_path / "o", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -100,7 +100,7 @@ def reference(data: np.ndarray) -> np.ndarray:
 
 
 def run(target: lv.Target, **options: object) -> lv.Trace:
-    settings = dict(step_size=1e-3, steps=10_000, chains=100, burn_in=500, thin=5, seed=4)
+    settings = dict(step_size=1e-3, n_steps=10_000, n_chains=100, burn_in=500, thin=5, seed=4)
     start = [3.0, np.log(2.0)]
     return lv.sample(target, start=start, progress=False, **(settings | options))
 
@@ -130,7 +130,7 @@ def test_same_chains_and_the_exact_posterior(
 
 
 def test_the_native_posterior_is_exact_too(native: lv.NormalParameters) -> None:
-    trace = lv.sample(native, "RM", step_size=0.05, steps=10_000, chains=100, burn_in=500,
+    trace = lv.sample(native, "RM", step_size=0.05, n_steps=10_000, n_chains=100, burn_in=500,
                       thin=20, progress=False)  # fmt: skip
     exact = lv.theory.Normal(native)
     means = trace["mu"].mean(axis=1)
@@ -149,7 +149,7 @@ def test_constrained_names_and_shapes() -> None:
         pm.Dirichlet("p", np.ones(3))
     # The quick mode: compiling would take longer than sampling.
     target = lv.from_pymc(model, mode="FAST_COMPILE")
-    trace = lv.sample(target, step_size=0.05, steps=400, progress=False)
+    trace = lv.sample(target, step_size=0.05, n_steps=400, progress=False)
     assert trace["w"].shape == (4, 400, 2, 3)
     assert trace["u"].min() > -1.0 and trace["u"].max() < 2.0
     np.testing.assert_allclose(trace["p"].sum(axis=-1), 1.0)
@@ -158,9 +158,9 @@ def test_constrained_names_and_shapes() -> None:
 
 def test_compiled_functions_run_in_all_threads_alike(data: np.ndarray) -> None:
     target = cfunc(data)
-    one = run(target, steps=600, threads=1).draws
+    one = run(target, n_steps=600, threads=1).draws
     for threads in (2, 3):
-        assert np.array_equal(run(target, steps=600, threads=threads).draws, one)
+        assert np.array_equal(run(target, n_steps=600, threads=threads).draws, one)
 
 
 def pymc_model():
@@ -181,7 +181,7 @@ def test_pymc_compiled_or_not_gives_the_same_chains() -> None:
     theta = np.random.default_rng(0).normal(size=(5, 4))
     np.testing.assert_allclose(compiled.log_density(theta), plain.log_density(theta), rtol=1e-12)
     np.testing.assert_allclose(compiled.score(theta), plain.score(theta), rtol=1e-10)
-    options = dict(step_size=0.02, steps=300, chains=13, progress=False)
+    options = dict(step_size=0.02, n_steps=300, n_chains=13, progress=False)
     one = lv.sample(compiled, threads=1, **options)
     np.testing.assert_allclose(one.draws, lv.sample(plain, **options).draws, atol=1e-9)
     for threads in (2, 3):
@@ -192,12 +192,12 @@ def test_pymc_compiled_or_not_gives_the_same_chains() -> None:
     np.testing.assert_allclose(a, b, atol=1e-9)
 
 
-def left_after_holding_the_lock(target: lv.Target, steps: int) -> tuple[float, float]:
+def left_after_holding_the_lock(target: lv.Target, n_steps: int) -> tuple[float, float]:
     """Seconds of a run alone, and those left of it once this thread has held the interpreter lock
     for longer than that."""
 
     def work() -> None:
-        lv.sample(target, step_size=1e-3, steps=steps, chains=64, thin=steps, progress=False)
+        lv.sample(target, step_size=1e-3, n_steps=n_steps, n_chains=64, thin=n_steps, progress=False)
 
     begin = time.perf_counter()
     work()
@@ -215,11 +215,11 @@ def left_after_holding_the_lock(target: lv.Target, steps: int) -> tuple[float, f
 @pytest.mark.skipif(sys.platform == "win32", reason="needs usleep")
 def test_pymc_runs_without_the_interpreter_lock() -> None:
     model = pymc_model()
-    alone, left = left_after_holding_the_lock(lv.from_pymc(model), steps=15_000)
+    alone, left = left_after_holding_the_lock(lv.from_pymc(model), n_steps=15_000)
     assert left < 0.5 * alone, (alone, left)
     # The negative control: PyTensor's function waits for the lock.
     plain = lv.from_pymc(model, mode="FAST_COMPILE")
-    alone, left = left_after_holding_the_lock(plain, steps=500)
+    alone, left = left_after_holding_the_lock(plain, n_steps=500)
     assert left > 0.5 * (alone - 0.05), (alone, left)
 
 
@@ -236,7 +236,7 @@ def test_a_compiled_function_that_fails_ends_its_chain() -> None:
         return 1 if abs(theta[0]) > 2.0 else 0
 
     with pytest.warns(lv.DivergenceWarning):
-        trace = lv.sample(lv.from_cfunc(bounded, 1), step_size=0.1, steps=500, chains=20,
+        trace = lv.sample(lv.from_cfunc(bounded, 1), step_size=0.1, n_steps=500, n_chains=20,
                           progress=False)  # fmt: skip
     assert 0 < len(trace.divergences) == 20 - len(trace.chains)
     assert np.isfinite(trace.draws).all()
@@ -261,7 +261,7 @@ def test_a_stan_library_without_threads_runs_in_one(data, monkeypatch) -> None:
     monkeypatch.setenv("STAN_WITHOUT_THREADS", "1")
     alone = stan(data)
     assert (threaded.threaded, alone.threaded) == (True, False)
-    a, b = (run(target, steps=600, threads=2).draws for target in (threaded, alone))
+    a, b = (run(target, n_steps=600, threads=2).draws for target in (threaded, alone))
     assert np.array_equal(a, b)
 
 

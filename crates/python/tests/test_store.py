@@ -194,8 +194,8 @@ def test_a_trace_that_is_saved_comes_back(tmp_path: Path) -> None:
 
     target = lv.Target(2, score=score, parameters={"a": (), "b": (1,)})
     with pytest.warns(lv.DivergenceWarning):
-        trace = lv.sample(target, lv.Irr(lv.sign_skew(0.5)), step_size=0.1, steps=300, chains=20,
-                          burn_in=20, thin=4, seed=3, progress=False)  # fmt: skip
+        trace = lv.sample(target, lv.Irr(lv.sign_skew(0.5)), step_size=0.1, n_steps=300,
+                          n_chains=20, burn_in=20, thin=4, seed=3, progress=False)  # fmt: skip
     assert 0 < len(trace.chains) < 20
     trace.save(tmp_path / "draws.zarr")
     with pytest.raises(ValueError, match="exists already"):
@@ -204,7 +204,7 @@ def test_a_trace_that_is_saved_comes_back(tmp_path: Path) -> None:
     again = lv.open_store(tmp_path / "draws.zarr")
     for name in ("draws", "chains"):
         np.testing.assert_array_equal(getattr(again, name), getattr(trace, name))
-    for name in ("divergences", "names", "seed", "steps", "step_size", "burn_in", "thin"):
+    for name in ("divergences", "names", "seed", "n_steps", "step_size", "burn_in", "thin"):
         assert getattr(again, name) == getattr(trace, name), name
     for name, values in trace.sample_stats.items():
         np.testing.assert_array_equal(again.sample_stats[name], values)
@@ -215,7 +215,7 @@ def test_a_trace_that_is_saved_comes_back(tmp_path: Path) -> None:
 
 def test_matrices_are_saved_row_by_row(tmp_path: Path) -> None:
     target = lv.Ica(np.random.default_rng(2).logistic(size=(80, 3)))
-    trace = lv.sample(target, step_size=1e-4, steps=5, progress=False)
+    trace = lv.sample(target, step_size=1e-4, n_steps=5, progress=False)
     trace.save(tmp_path / "draws.zarr")
     again = lv.open_store(tmp_path / "draws.zarr")
     np.testing.assert_array_equal(again["W"], trace["W"])

@@ -12,7 +12,7 @@ import pytest
 
 import langevin as lv
 
-SETTINGS = dict(step_size=0.05, steps=800, chains=6, burn_in=100, thin=5, progress=False)
+SETTINGS = dict(step_size=0.05, n_steps=800, n_chains=6, burn_in=100, thin=5, progress=False)
 
 
 def check_attributes(data) -> None:
@@ -59,7 +59,7 @@ def test_labels_of_dimensions_reach_arviz() -> None:
         pm.Normal("w", dims=("row", "feature"))
         pm.Normal("a", shape=2)
     target = lv.from_pymc(model, mode="FAST_COMPILE")
-    trace = lv.sample(target, step_size=0.05, steps=50, progress=False)
+    trace = lv.sample(target, step_size=0.05, n_steps=50, progress=False)
     assert trace.names[:2] == ("w[0, age]", "w[0, income]")
     array = trace.to_arviz()["posterior"]["w"]
     assert array.dims == ("chain", "draw", "row", "feature")
@@ -76,20 +76,20 @@ def test_draws_are_thinned_states(native) -> None:
 def test_results_do_not_depend_on_threads_or_on_the_other_chains(native) -> None:
     all_chains = lv.sample(native, "GiIrr", threads=2, **SETTINGS).draws
     assert np.array_equal(lv.sample(native, "GiIrr", threads=1, **SETTINGS).draws, all_chains)
-    few = lv.sample(native, "GiIrr", **(SETTINGS | {"chains": 3})).draws
+    few = lv.sample(native, "GiIrr", **(SETTINGS | {"n_chains": 3})).draws
     assert np.array_equal(few, all_chains[:3])
 
 
 def test_running_averages_and_batches_are_those_of_the_draws(native) -> None:
     options = SETTINGS | {"thin": 1, "burn_in": 0}
-    trace = lv.sample(native, "RM", observables=["sum"], batches=10, **options)
+    trace = lv.sample(native, "RM", observables=["sum"], n_batches=10, **options)
     values = trace.draws.sum(axis=2)
     marks, averages = trace.running_average("sum")
     for i, mark in enumerate(marks):
         np.testing.assert_allclose(averages[:, i], values[:, :mark].mean(axis=1), rtol=1e-12)
     batches = values.reshape(6, 10, 80).mean(axis=2)
     np.testing.assert_allclose(trace.batch_averages("sum"), batches, rtol=1e-12)
-    by_chain = [lv.batch_means(v, step_size=0.05, batches=10) for v in values]
+    by_chain = [lv.batch_means(v, step_size=0.05, n_batches=10) for v in values]
     estimate = trace.asymptotic_variance("sum")
     np.testing.assert_allclose(estimate.mean, np.mean(by_chain), rtol=1e-12)
     np.testing.assert_allclose(estimate.se, np.std(by_chain, ddof=1) / np.sqrt(6), rtol=1e-12)
@@ -108,7 +108,7 @@ def test_matrices_come_back_the_right_way_round() -> None:
     data = np.random.default_rng(2).logistic(size=(80, 3))
     target = lv.Ica(data)
     w = np.array([[1.0, 0.2, 0.3], [0.4, 1.5, 0.6], [0.7, 0.8, 2.0]])
-    trace = lv.sample(target, step_size=1e-4, steps=5, start=w.ravel(order="F"), progress=False)
+    trace = lv.sample(target, step_size=1e-4, n_steps=5, start=w.ravel(order="F"), progress=False)
     assert np.array_equal(trace["W"][2, 0], w)
     # The target's density in terms of W settles which way the right one is.
     y = data @ w.T
@@ -119,7 +119,7 @@ def test_matrices_come_back_the_right_way_round() -> None:
 
 def test_comparison_has_a_table_and_a_figure(native, tmp_path) -> None:
     step = {"LD": 0.01, "RM": 0.1, "GiIrr": 0.1}
-    comparison = lv.compare(native, list(step), step_size=step, steps=2_000, chains=8,
+    comparison = lv.compare(native, list(step), step_size=step, n_steps=2_000, n_chains=8,
                             progress=False)  # fmt: skip
     rows = comparison.rows()
     assert [r.dynamics for r in rows] == ["LD", "RM", "GiIrr"] * 2
@@ -143,11 +143,11 @@ targets = [lv.LogisticRegression(x, x[:, 0] > 0), lv.Target(5, score=lambda t: -
 for target in targets:
     threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     begin = time.perf_counter()
-    trace = lv.sample(target, step_size=1e-4, steps=10**8, chains=16, thin=100, progress=False)
+    trace = lv.sample(target, step_size=1e-4, n_steps=10**8, n_chains=16, thin=100, progress=False)
     assert trace.interrupted and trace.draws.shape[1] > 10, trace
     assert np.isfinite(trace.draws).all()
     assert time.perf_counter() - begin < 3.0
-comparison = lv.compare(targets[0], ["LD"], step_size=1e-3, steps=500, chains=4, progress=False)
+comparison = lv.compare(targets[0], ["LD"], step_size=1e-3, n_steps=500, n_chains=4, progress=False)
 print("healthy", len(comparison.traces))
 """
 
@@ -173,7 +173,7 @@ def test_other_threads_run_while_sampling(native) -> None:
 
     thread = threading.Thread(target=work)
     thread.start()
-    trace = lv.sample(native, "GiIrr", **(SETTINGS | {"steps": 400_000, "thin": 1000}))
+    trace = lv.sample(native, "GiIrr", **(SETTINGS | {"n_steps": 400_000, "thin": 1000}))
     stop.set()
     thread.join()
     assert count > 50 * trace.seconds
@@ -203,16 +203,16 @@ def test_own_progress_bar_says_rate_divergences_and_time(capsys, monkeypatch) ->
     [
         ({"step_size": -1.0}, ValueError, "step size must be finite and greater than 0"),
         ({"step_size": "x"}, TypeError, "step_size must be a number"),
-        ({"steps": 2.5}, TypeError, "steps must be a whole number"),
-        ({"chains": 0}, ValueError, "chains must be at least 1"),
-        ({"chains": 2**45}, ValueError, "GB, but this machine has"),
-        ({"steps": 2**45}, ValueError, "GB, but this machine has"),
+        ({"n_steps": 2.5}, TypeError, "n_steps must be a whole number"),
+        ({"n_chains": 0}, ValueError, "n_chains must be at least 1"),
+        ({"n_chains": 2**45}, ValueError, "GB, but this machine has"),
+        ({"n_steps": 2**45}, ValueError, "GB, but this machine has"),
         ({"seed": 2**64}, ValueError, "seed must be less than"),
         ({"start": "here"}, TypeError, "start must be an array of real numbers"),
         ({"dynamics": lv.RM(object())}, TypeError, "metric must be an array of real numbers"),
         ({"observables": {"a": 0.5}}, TypeError, "observable must be a name"),
         ({"observables": ["sum"], "marks": "ab"}, TypeError, "marks must be a whole number"),
-        ({"burn_in": 800}, ValueError, "burn_in must be less than steps"),
+        ({"burn_in": 800}, ValueError, "burn_in must be less than n_steps"),
         ({"batch_size": 41}, ValueError, "minibatch of 41 rows"),
         ({"start": [1.0]}, ValueError, "start must have shape"),
         ({"start": [1.0, -1.0]}, ValueError, "coordinate 1 of the state is -1"),
@@ -227,6 +227,28 @@ def test_own_progress_bar_says_rate_divergences_and_time(capsys, monkeypatch) ->
 def test_bad_settings_are_refused(native, options, error, message) -> None:
     with pytest.raises(error, match=message):
         lv.sample(native, **(SETTINGS | options))
+
+
+@pytest.mark.parametrize("name", ["steps", "chains", "batches", "replace"])
+def test_numbers_have_one_name(native, name) -> None:
+    """Those of the library: n_steps, n_chains, n_batches, with_replacement."""
+    for function in (lv.sample, lv.compare):
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+            function(native, step_size=0.05, n_steps=10, **{name: 2})
+    trace = lv.sample(native, "RM", batch_size=9, with_replacement=True, n_batches=5, **SETTINGS)
+    assert (trace.n_steps, trace.chains.tolist()) == (800, [0, 1, 2, 3, 4, 5])
+    other = lv.sample(native, "RM", batch_size=9, with_replacement=False, **SETTINGS)
+    assert not np.array_equal(trace.draws, other.draws)
+
+
+def test_metrics_have_one_name(native, logistic) -> None:
+    for target, name in ((native, "fisher"), (logistic[2], "fisher+identity")):
+        with pytest.raises(ValueError, match="expected one of identity, natural"):
+            lv.sample(target, lv.RM(name), **SETTINGS)
+    own = lv.Target(1, score=lambda t: -t, metric=lambda t: np.ones((len(t), 1, 1)))
+    with pytest.raises(ValueError, match="no metric called 'fisher'"):
+        lv.sample(own, lv.RM("fisher"), **SETTINGS)
+    assert lv.sample(own, lv.RM("natural"), **SETTINGS).metric_error is not None
 
 
 def test_bad_data_are_refused() -> None:

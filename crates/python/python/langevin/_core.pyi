@@ -12,20 +12,20 @@ _Array = NDArray[np.float64]
 _Observable = tuple[_Array, _Array]
 
 class Settings(TypedDict):
-    steps: int
+    n_steps: int
     step_size: float
     decreasing: tuple[float, float] | None
-    chains: int
+    n_chains: int
     seed: int
     batch_size: int | None
-    replace: bool
+    with_replacement: bool
     start: _Array | None
     draws: tuple[int, int, int] | None
     threads: int | None
     observables: list[tuple[str, Any]]
     burn_in: int
     checkpoints: list[int]
-    batches: int
+    n_batches: int
     metric: str
     diagonal: _Array | None
     dense: _Array | None
@@ -55,7 +55,7 @@ class Model:
     def default_metric(self) -> str: ...
     def log_density(self, thetas: _Array) -> _Array: ...
     def score(self, thetas: _Array) -> _Array: ...
-    def default_start(self, chains: int, seed: int) -> _Array | None: ...
+    def default_start(self, n_chains: int, seed: int) -> _Array | None: ...
     def exact_draws(self, n: int, seed: int) -> _Array: ...
     def gaussian(self) -> tuple[_Array, _Array] | None: ...
     def sample_moments(self) -> tuple[float, float] | None: ...
@@ -205,7 +205,7 @@ class NormalPosterior:
 
 class NormalDiffusion:
     def __init__(
-        self, posterior: NormalPosterior, fisher: bool, skew: str, delta: float, beta: float
+        self, posterior: NormalPosterior, natural: bool, skew: str, delta: float, beta: float
     ) -> None: ...
     def asymptotic_variance(self, phi: _Observable) -> float: ...
     def batch_means_expectation(

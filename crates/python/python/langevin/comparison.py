@@ -42,7 +42,7 @@ class Comparison:
     >>> import numpy as np
     >>> import langevin as lv
     >>> target = lv.LinearGaussian(np.random.default_rng(1).normal(size=(20, 3)))
-    >>> comparison = lv.compare(target, ["LD", "Irr"], step_size=0.01, steps=2_000, chains=4,
+    >>> comparison = lv.compare(target, ["LD", "Irr"], step_size=0.01, n_steps=2_000, n_chains=4,
     ...                         progress=False)
     >>> [row.dynamics for row in comparison.rows()]
     ['LD', 'Irr', 'LD', 'Irr']
@@ -63,7 +63,7 @@ class Comparison:
 
         >>> import langevin as lv
         >>> comparison = lv.compare(lv.LinearGaussian([[1.0, 2.0]]), ["LD", "RM"], step_size=0.05,
-        ...                         steps=1_000, observables=["sum"], progress=False)
+        ...                         n_steps=1_000, observables=["sum"], progress=False)
         >>> comparison.rows()[1].dynamics
         'RM'
         """
@@ -76,7 +76,7 @@ class Comparison:
                 first = variances if first is None else first
                 variance = spread([v for _, v in variances])
                 gain = _core.ratio(first, variances) or (float("nan"), float("nan"))
-                done = trace.steps * (len(trace.chains) + len(trace.divergences))
+                done = trace.n_steps * (len(trace.chains) + len(trace.divergences))
                 seconds = trace.seconds / (max(1, done) * trace.step_size)
                 rows.append(
                     Row(
@@ -96,7 +96,7 @@ class Comparison:
 
         >>> import langevin as lv
         >>> comparison = lv.compare(lv.LinearGaussian([[1.0, 2.0]]), ["LD", "RM"], step_size=0.05,
-        ...                         steps=1_000, observables=["sum"], progress=False)
+        ...                         n_steps=1_000, observables=["sum"], progress=False)
         >>> print(comparison.table().splitlines()[0])
         observable  dynamics        mean   asymptotic variance                gain   cost/s  diverged
         """
@@ -120,7 +120,7 @@ class Comparison:
 
         >>> import langevin as lv
         >>> comparison = lv.compare(lv.LinearGaussian([[1.0, 2.0]]), ["LD", "RM"], step_size=0.05,
-        ...                         steps=1_000, observables=["sum"], progress=False)
+        ...                         n_steps=1_000, observables=["sum"], progress=False)
         >>> len(comparison.plot().axes)
         2
         """
@@ -171,8 +171,8 @@ def compare(
     dynamics: Sequence[Dynamics | str] = ("LD", "RM", "Irr", "RMIrr", "GiIrr"),
     *,
     step_size: float | Mapping[str, float],
-    steps: int,
-    chains: int = 100,
+    n_steps: int,
+    n_chains: int = 100,
     observables: Observables = ("sum", "sum_of_squares"),
     keep_draws: bool = False,
     **options: Any,
@@ -186,7 +186,7 @@ def compare(
     >>> import langevin as lv
     >>> target = lv.NormalParameters(np.random.default_rng(0).normal(size=30))
     >>> comparison = lv.compare(target, ["LD", "RM"], step_size={"LD": 0.001, "RM": 0.05},
-    ...                         steps=1_000, chains=10, progress=False)
+    ...                         n_steps=1_000, n_chains=10, progress=False)
     >>> sorted(comparison.traces)
     ['LD', 'RM']
     """
@@ -205,8 +205,8 @@ def compare(
             target,
             each,
             step_size=step_size[each.name] if isinstance(step_size, Mapping) else step_size,
-            steps=steps,
-            chains=chains,
+            n_steps=n_steps,
+            n_chains=n_chains,
             observables=observables,
             keep_draws=keep_draws,
             **options,

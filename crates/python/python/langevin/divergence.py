@@ -28,12 +28,12 @@ class Divergence:
     step: int
 
 
-def warn_of(divergences: tuple[Divergence, ...], chains: int, stacklevel: int) -> None:
+def warn_of(divergences: tuple[Divergence, ...], n_chains: int, stacklevel: int) -> None:
     """Says that chains diverged."""
     if divergences:
         first = min(divergences, key=lambda d: d.step)
         warnings.warn(
-            f"{len(divergences)} of {chains} chains diverged (the first, chain {first.chain}, at "
+            f"{len(divergences)} of {n_chains} chains diverged (the first, chain {first.chain}, at "
             f"step {first.step}) and are left out; a smaller step_size may help",
             DivergenceWarning,
             stacklevel=stacklevel,

@@ -21,10 +21,10 @@ DEFAULT_BETA = 0.5
 class Dynamics:
     """Any metric with any skew field: C = 0 ("none"), J ("constant") or ½(JB + BJ) ("geometric").
 
-    `metric` is the name of one ("identity", "natural", "fisher", "fisher+identity",
-    "natural+identity"), a diagonal, a matrix, a vectorised function of the state, or a `Metric`;
-    None is the target's own.  `skew` is a `Skew` or an array; None is ``kronecker_skew()`` for
-    `Ica` and ``random_skew(seed=0)`` otherwise.
+    `metric` is the name of one ("identity", "natural", "natural+identity"), a diagonal, a matrix,
+    a vectorised function of the state, or a `Metric`; None is the target's own.  `skew` is a
+    `Skew` or an array; None is ``kronecker_skew()`` for `Ica` and ``random_skew(seed=0)``
+    otherwise.
 
     >>> import langevin as lv
     >>> lv.Dynamics("fast", metric="identity", skew=lv.sign_skew(3.0), field="constant")
@@ -94,8 +94,8 @@ class RM(Dynamics):
     """Riemannian manifold Langevin dynamics: B(θ), C = 0.
 
     >>> import langevin as lv
-    >>> lv.RM(metric="fisher").metric
-    'fisher'
+    >>> lv.RM(metric="natural").metric
+    'natural'
     """
 
     def __init__(self, metric: MetricArgument = None, *, beta: float = DEFAULT_BETA) -> None:
@@ -136,7 +136,7 @@ class GiIrr(Dynamics):
     """A metric and the geometry-informed skew field: B(θ), C = ½(JB + BJ).
 
     >>> import langevin as lv
-    >>> lv.GiIrr(metric="fisher+identity", skew=lv.random_skew(seed=1)).field
+    >>> lv.GiIrr(metric="natural+identity", skew=lv.random_skew(seed=1)).field
     'geometric'
     """
 

@@ -17,8 +17,8 @@ from .target import BaseTarget, Parameter
 class NativeTarget(BaseTarget):
     """What the native models share."""
 
-    #: Names that people use for the metrics of the library.
-    _metrics: dict[str, str] = {}
+    #: Names of its metrics, besides "identity".
+    _metrics: tuple[str, ...] = ()
 
     def __init__(self, model: _core.Model) -> None:
         self._model = model
@@ -70,10 +70,10 @@ class NativeTarget(BaseTarget):
             raise ValueError(
                 f"the model {self.name!r} has no metric called {name!r}; expected one of {names}"
             )
-        return self._metrics[name]
+        return name
 
-    def _default_start(self, chains: int, seed: int) -> Array | None:
-        return self._model.default_start(chains, seed)
+    def _default_start(self, n_chains: int, seed: int) -> Array | None:
+        return self._model.default_start(n_chains, seed)
 
 
 class LinearGaussian(NativeTarget):
@@ -87,7 +87,7 @@ class LinearGaussian(NativeTarget):
     array([2.25])
     """
 
-    _metrics = {"natural": "natural", "fisher": "natural"}
+    _metrics = ("natural",)
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class NormalParameters(NativeTarget):
     1.0
     """
 
-    _metrics = {"natural": "natural", "fisher": "natural"}
+    _metrics = ("natural",)
 
     def __init__(self, data: ArrayLike) -> None:
         self.data = floats("data", data, 1)
@@ -153,8 +153,8 @@ class NormalParameters(NativeTarget):
 class LogisticRegression(NativeTarget):
     """Logistic regression with labels 0 and 1 and a Gaussian prior of the given precision.
 
-    `X` has shape (N, dim). Metrics: "fisher" is G(w)⁻¹ with G the Fisher information plus the
-    prior precision, "fisher+identity" is I + G(w)⁻¹.
+    `X` has shape (N, dim). Metrics: "natural" is G(w)⁻¹ with G the Fisher information plus the
+    prior precision, "natural+identity" is I + G(w)⁻¹.
 
     >>> import numpy as np
     >>> import langevin as lv
@@ -163,12 +163,7 @@ class LogisticRegression(NativeTarget):
     2
     """
 
-    _metrics = {
-        "fisher": "natural",
-        "fisher+identity": "natural+identity",
-        "natural": "natural",
-        "natural+identity": "natural+identity",
-    }
+    _metrics = ("natural", "natural+identity")
 
     def __init__(self, X: ArrayLike, y: ArrayLike, prior_precision: float = 1.0) -> None:
         features, labels = floats("X", X, 2), floats("y", y, 1)
@@ -188,7 +183,7 @@ class Ica(NativeTarget):
     (3, 3)
     """
 
-    _metrics = {"natural": "natural", "natural+identity": "natural+identity"}
+    _metrics = ("natural", "natural+identity")
 
     def __init__(self, data: ArrayLike, prior_precision: float = 1.0) -> None:
         super().__init__(_core.Model.ica(floats("data", data, 2), float(prior_precision)))

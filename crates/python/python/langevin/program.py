@@ -101,7 +101,7 @@ def _comparison(compared: _core.Compared, names: list[str]) -> Comparison:
                 field=arm["field"],
                 beta=arm["beta"],
             ),
-            steps=settings["n_steps"],
+            n_steps=settings["n_steps"],
             step_size=step_size["a"] if isinstance(step_size, dict) else step_size,
             burn_in=settings["burn_in"],
             thin=1,
@@ -121,7 +121,7 @@ def open_store(path: str | os.PathLike[str]) -> Trace:
 
     >>> import tempfile
     >>> import langevin as lv
-    >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1, steps=50,
+    >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1, n_steps=50,
     ...                   progress=False)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     trace.save(f"{folder}/draws.zarr")

@@ -92,8 +92,8 @@ class PymcTarget(BaseTarget):
         functions = None if metric is None else metric._functions()
         return _core.sample_functions((self.dim, 0, [], self._score, None), functions, settings)
 
-    def _default_start(self, chains: int, seed: int) -> Array | None:
-        return np.ascontiguousarray(np.broadcast_to(self._start, (chains, self.dim)))
+    def _default_start(self, n_chains: int, seed: int) -> Array | None:
+        return np.ascontiguousarray(np.broadcast_to(self._start, (n_chains, self.dim)))
 
     def _constrained(self, draws: Array) -> tuple[Array, tuple[Parameter, ...]]:
         chains, length = draws.shape[:2]
@@ -198,7 +198,7 @@ def from_pymc(model: Any, mode: str | None = None) -> PymcTarget:
     ...     sigma = pm.HalfNormal("sigma")
     ...     _ = pm.Normal("x", 0.0, sigma, observed=[0.3, -1.2, 0.4])
     >>> target = lv.from_pymc(model)
-    >>> trace = lv.sample(target, step_size=0.05, steps=1_000, progress=False)
+    >>> trace = lv.sample(target, step_size=0.05, n_steps=1_000, progress=False)
     >>> trace["sigma"].shape, target.compiled
     ((4, 1000), True)
     """

@@ -53,31 +53,32 @@ def sample(
     dynamics: Dynamics | str = "LD",
     *,
     step_size: float | StepSchedule,
-    steps: int,
-    chains: int = 4,
+    n_steps: int,
+    n_chains: int = 4,
     batch_size: int | None = None,
-    replace: bool = False,
+    with_replacement: bool = False,
     burn_in: int = 0,
     thin: int = 1,
     seed: int = 0,
     start: ArrayLike | None = None,
     observables: Observables = (),
-    batches: int = 20,
+    n_batches: int = 20,
     marks: Sequence[int] | None = None,
     keep_draws: bool = True,
     progress: bool | None = None,
     threads: int | None = None,
 ) -> Trace:
-    """Runs chains of `steps` states each and returns what they recorded.
+    """Runs chains of `n_steps` states each and returns what they recorded.
 
     Every `thin`-th state from number `burn_in` on is kept as a draw. `batch_size` rows of the
     data, drawn anew for every step and chain, estimate the score; None uses all. `start` is a
-    state of shape (dim,) or one for each chain, (chains, dim).
+    state of shape (dim,) or one for each chain, (n_chains, dim).
 
     `observables` are averaged over every state, kept or not: "sum", "sum_of_squares",
     "square_of_sum", the name or number of a coordinate, or functions from states of shape
     (n, dim) to values of shape (n,); a dictionary gives them other names. Their running averages
-    are known at `marks` (by default 20 per decade) and, after the burn-in, for `batches` batches.
+    are known at `marks` (by default 20 per decade) and, after the burn-in, for `n_batches`
+    batches.
 
     The result depends on the seed and the chain's number alone, not on `threads`. Ctrl-C returns
     what is finished. Chains that leave the finite numbers are reported and left out.
@@ -85,7 +86,7 @@ def sample(
     >>> import numpy as np
     >>> import langevin as lv
     >>> target = lv.LinearGaussian(np.random.default_rng(1).normal(2.0, 1.0, size=(20, 2)))
-    >>> trace = lv.sample(target, "Irr", step_size=0.01, steps=20_000, chains=4,
+    >>> trace = lv.sample(target, "Irr", step_size=0.01, n_steps=20_000, n_chains=4,
     ...                   observables=["sum"], burn_in=2_000, thin=10, progress=False)
     >>> trace.draws.shape
     (4, 1800, 2)
@@ -97,34 +98,34 @@ def sample(
             f"target must be a model of this package or a langevin.Target, but is {target!r}"
         )
     chosen = Dynamics.of(dynamics)
-    steps, chains = count("steps", steps, 1), count("chains", chains, 1)
+    n_steps, n_chains = count("n_steps", n_steps, 1), count("n_chains", n_chains, 1)
     burn_in, thin = count("burn_in", burn_in, 0), count("thin", thin, 1)
-    seed, batches = count("seed", seed, 0), count("batches", batches, 2)
-    if burn_in >= steps:
-        raise ValueError(f"burn_in must be less than steps = {steps}, but is {burn_in}")
-    _check_memory(target.dim, chains, -(-(steps - burn_in) // thin) if keep_draws else 0)
+    seed, n_batches = count("seed", seed, 0), count("n_batches", n_batches, 2)
+    if burn_in >= n_steps:
+        raise ValueError(f"burn_in must be less than n_steps = {n_steps}, but is {burn_in}")
+    _check_memory(target.dim, n_chains, -(-(n_steps - burn_in) // thin) if keep_draws else 0)
     named = _observables(target, observables)
-    if named and batches > steps - burn_in:
+    if named and n_batches > n_steps - burn_in:
         raise ValueError(
-            f"{steps - burn_in} states after the burn-in cannot be cut into {batches} batches"
+            f"{n_steps - burn_in} states after the burn-in cannot be cut into {n_batches} batches"
         )
     settings: _core.Settings = {
-        "steps": steps,
+        "n_steps": n_steps,
         "step_size": step_size.a if isinstance(step_size, StepSchedule) else _float(step_size),
         "decreasing": (
             (step_size.b, step_size.gamma) if isinstance(step_size, StepSchedule) else None
         ),
-        "chains": chains,
+        "n_chains": n_chains,
         "seed": seed,
         "batch_size": None if batch_size is None else count("batch_size", batch_size, 1),
-        "replace": bool(replace),
-        "start": _start(target, start, chains, seed),
+        "with_replacement": bool(with_replacement),
+        "start": _start(target, start, n_chains, seed),
         "draws": (burn_in, thin, 2**62) if keep_draws else None,
         "threads": None if threads is None else count("threads", threads, 1),
         "observables": list(named.items()),
         "burn_in": burn_in,
-        "checkpoints": _checkpoints(steps, marks) if named else [],
-        "batches": batches,
+        "checkpoints": _checkpoints(n_steps, marks) if named else [],
+        "n_batches": n_batches,
         "metric": "identity",
         "diagonal": None,
         "dense": None,
@@ -135,7 +136,7 @@ def sample(
     }
     metric = _metric(target, chosen, settings)
     error = None if metric is None else _check(target, chosen, metric, settings)
-    with Bar(steps * chains, f"{chosen.name}", wanted(progress)) as bar:
+    with Bar(n_steps * n_chains, f"{chosen.name}", wanted(progress)) as bar:
         settings["progress"] = bar
         recorded = target._run(settings, metric)
     return Trace._of(
@@ -148,16 +149,16 @@ def sample(
     )
 
 
-def _check_memory(dim: int, chains: int, draws: int) -> None:
+def _check_memory(dim: int, n_chains: int, draws: int) -> None:
     """Refuses what cannot fit: running out of memory would end the process."""
-    needed = 8 * dim * chains * (draws + 10)
+    needed = 8 * dim * n_chains * (draws + 10)
     try:
         there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
         there = 2**62  # not known on this system
     if needed > there:
         raise ValueError(
-            f"{chains} chains of {draws} draws take {needed / 1e9:.3g} GB, but this machine has "
+            f"{n_chains} chains of {draws} draws take {needed / 1e9:.3g} GB, but this machine has "
             f"{there / 1e9:.3g} GB; a larger thin or keep_draws=False needs less"
         )
 
@@ -215,24 +216,24 @@ def _coordinate(target: BaseTarget, name: str) -> int:
     )
 
 
-def _checkpoints(steps: int, marks: Sequence[int] | None) -> list[int]:
+def _checkpoints(n_steps: int, marks: Sequence[int] | None) -> list[int]:
     if marks is None:
-        return _core.log_spaced(steps, 20)
-    return sorted({m for m in (count("marks", m, 1) for m in marks) if m <= steps})
+        return _core.log_spaced(n_steps, 20)
+    return sorted({m for m in (count("marks", m, 1) for m in marks) if m <= n_steps})
 
 
 def _start(
-    target: BaseTarget, start: ArrayLike | None, chains: int, seed: int
+    target: BaseTarget, start: ArrayLike | None, n_chains: int, seed: int
 ) -> Array | None:
     if start is None:
-        return target._default_start(chains, seed)
+        return target._default_start(n_chains, seed)
     array = floats("start", start, np.ndim(start))
-    if array.shape not in ((target.dim,), (chains, target.dim)):
+    if array.shape not in ((target.dim,), (n_chains, target.dim)):
         raise ValueError(
-            f"start must have shape ({target.dim},) or ({chains}, {target.dim}), "
+            f"start must have shape ({target.dim},) or ({n_chains}, {target.dim}), "
             f"but its shape is {array.shape}"
         )
-    return np.ascontiguousarray(np.broadcast_to(array, (chains, target.dim)))
+    return np.ascontiguousarray(np.broadcast_to(array, (n_chains, target.dim)))
 
 
 def _skew(target: BaseTarget, dynamics: Dynamics) -> Array | None:

@@ -112,15 +112,15 @@ def mcse_sd(draws: ArrayLike) -> Any:
     return _each(_core.mcse_sd, draws)
 
 
-def batch_means(series: ArrayLike, step_size: float, batches: int = 20) -> float:
+def batch_means(series: ArrayLike, step_size: float, n_batches: int = 20) -> float:
     """Batch-means estimate of the asymptotic variance of the time average of one series.
 
     >>> import langevin as lv
-    >>> lv.batch_means([9.0, 1.0, 3.0, 5.0, 7.0], step_size=0.5, batches=2)
+    >>> lv.batch_means([9.0, 1.0, 3.0, 5.0, 7.0], step_size=0.5, n_batches=2)
     8.0
     """
     return _core.batch_means(
-        floats("series", series, 1), count("batches", batches, 2), float(step_size)
+        floats("series", series, 1), count("n_batches", n_batches, 2), float(step_size)
     )
 
 

@@ -123,7 +123,7 @@ class BaseTarget(ABC):
         if name == "identity":
             return name
         own = self.metric
-        if name in ("natural", "fisher") and isinstance(own, Metric):
+        if name == "natural" and isinstance(own, Metric):
             return own
         raise ValueError(
             f"this target has no metric called {name!r}; "
@@ -133,7 +133,7 @@ class BaseTarget(ABC):
     def _default_skew(self) -> Skew:
         return random_skew(seed=0)
 
-    def _default_start(self, chains: int, seed: int) -> Array | None:
+    def _default_start(self, n_chains: int, seed: int) -> Array | None:
         return None
 
     def _constrained(self, draws: Array) -> tuple[Array, tuple[Parameter, ...]]:
@@ -164,7 +164,7 @@ class Target(BaseTarget):
     ...         axis=1),
     ...     parameters=["x", "y"],
     ... )
-    >>> trace = lv.sample(banana, step_size=0.05, steps=2_000, chains=100, burn_in=1_000,
+    >>> trace = lv.sample(banana, step_size=0.05, n_steps=2_000, n_chains=100, burn_in=1_000,
     ...                   progress=False)
     >>> trace["y"].shape
     (100, 1000)

@@ -128,7 +128,7 @@ class Gaussian:
         return self._inner.asymptotic_variance(_observable(observable, self._target.dim))
 
     def batch_means_expectation(
-        self, observable: Observable, batches: int, batch_time: float
+        self, observable: Observable, n_batches: int, batch_time: float
     ) -> float:
         """The expectation of the batch-means estimator, in stationarity.
 
@@ -138,10 +138,10 @@ class Gaussian:
         True
         """
         phi = _observable(observable, self._target.dim)
-        return self._inner.batch_means_expectation(phi, batches, batch_time)
+        return self._inner.batch_means_expectation(phi, n_batches, batch_time)
 
     def euler_maruyama(
-        self, step_size: float, batch_size: int | None = None, replace: bool = False
+        self, step_size: float, batch_size: int | None = None, with_replacement: bool = False
     ) -> EulerChain:
         """The chain with this step size, and with minibatches of this size.
 
@@ -153,7 +153,7 @@ class Gaussian:
         minibatch = None
         if batch_size is not None:
             size = count("batch_size", batch_size, 1)
-            minibatch = (self._target.data, self._target.noise_precision, size, replace)
+            minibatch = (self._target.data, self._target.noise_precision, size, with_replacement)
         inner = self._inner.euler_maruyama(float(step_size), minibatch)
         return EulerChain(inner, self._target.dim)
 
@@ -205,7 +205,7 @@ class EulerChain:
     def batch_means_expectation(
         self,
         observable: Observable,
-        batches: int,
+        n_batches: int,
         batch_steps: int,
         start: ArrayLike | None = None,
     ) -> float:
@@ -218,10 +218,12 @@ class EulerChain:
         """
         phi = _observable(observable, self._dim)
         theta = None if start is None else floats("start", start, 1)
-        return self._inner.batch_means_expectation(phi, batches, batch_steps, theta)
+        return self._inner.batch_means_expectation(phi, n_batches, batch_steps, theta)
 
-    def running_average(self, observable: Observable, steps: int, start: ArrayLike) -> Moments:
-        """Bias and variance of the average over the first `steps` states from a start.
+    def running_average(
+        self, observable: Observable, n_steps: int, start: ArrayLike
+    ) -> Moments:
+        """Bias and variance of the average over the first `n_steps` states from a start.
 
         >>> import langevin as lv
         >>> chain = lv.theory.Gaussian(lv.LinearGaussian([[3.0]])).euler_maruyama(0.1)
@@ -229,7 +231,7 @@ class EulerChain:
         -1.5
         """
         phi = _observable(observable, self._dim)
-        return Moments(*self._inner.running_average(phi, steps, floats("start", start, 1)))
+        return Moments(*self._inner.running_average(phi, n_steps, floats("start", start, 1)))
 
 
 class Normal:
@@ -250,13 +252,13 @@ class Normal:
         )
         metric = target.metric if chosen.metric is None else chosen.metric
         if not isinstance(metric, str):
-            raise TypeError("exact answers need the metric 'identity' or 'fisher'")
-        fisher = target._metric_named(metric) != "identity"
+            raise TypeError("exact answers need the metric 'identity' or 'natural'")
+        natural = target._metric_named(metric) != "identity"
         delta = 0.0
         if chosen.field != "none":
             skew = chosen.skew if chosen.skew is not None else target._default_skew()
             delta = float(skew.matrix(2)[0, 1])
-        self._arguments = (fisher, chosen.field, delta, chosen.beta)
+        self._arguments = (natural, chosen.field, delta, chosen.beta)
         self._diffusion: _core.NormalDiffusion | None = None
 
     def _inner(self) -> _core.NormalDiffusion:
@@ -296,7 +298,7 @@ class Normal:
         return self._inner().asymptotic_variance(_observable(observable, 2))
 
     def batch_means_expectation(
-        self, observable: Observable, batches: int, batch_time: float
+        self, observable: Observable, n_batches: int, batch_time: float
     ) -> float:
         """The expectation of the batch-means estimator, in stationarity.
 
@@ -306,4 +308,4 @@ class Normal:
         True
         """
         phi = _observable(observable, 2)
-        return self._inner().batch_means_expectation(phi, batches, batch_time)
+        return self._inner().batch_means_expectation(phi, n_batches, batch_time)

@@ -28,7 +28,7 @@ class Trace:
     >>> import numpy as np
     >>> import langevin as lv
     >>> target = lv.NormalParameters(np.random.default_rng(0).normal(size=30))
-    >>> trace = lv.sample(target, "RM", step_size=0.1, steps=2_000, burn_in=100, progress=False)
+    >>> trace = lv.sample(target, "RM", step_size=0.1, n_steps=2_000, burn_in=100, progress=False)
     >>> trace
     Trace(4 chains × 1900 draws of mu, sigma; RM)
     """
@@ -50,7 +50,7 @@ class Trace:
     #: Estimated relative error of the divergence of a metric that is a function, else None.
     metric_error: float | None
     dynamics: Dynamics
-    steps: int
+    n_steps: int
     #: The step size (its `a` if it decreases); NaN where a store does not say.
     step_size: float
     burn_in: int
@@ -75,7 +75,7 @@ class Trace:
         metric_error: float | None,
     ) -> Trace:
         divergences = tuple(Divergence(c, s) for c, s in recorded.divergences)
-        healthy = np.ones(settings["chains"], dtype=bool)
+        healthy = np.ones(settings["n_chains"], dtype=bool)
         healthy[[d.chain for d in divergences]] = False
         draws, lengths = recorded.draws(), recorded.lengths()
         kept = healthy.copy()
@@ -87,7 +87,7 @@ class Trace:
                 f"the run was interrupted; {int(kept.sum())} chains with {n} draws each are kept",
                 stacklevel=3,
             )
-        warn_of(divergences, settings["chains"], stacklevel=5)
+        warn_of(divergences, settings["n_chains"], stacklevel=5)
         unconstrained = draws[kept]
         constrained, parameters = target._constrained(unconstrained)
         burn_in = settings["burn_in"]
@@ -103,7 +103,7 @@ class Trace:
             seconds=recorded.seconds,
             metric_error=metric_error,
             dynamics=dynamics,
-            steps=settings["steps"],
+            n_steps=settings["n_steps"],
             step_size=settings["step_size"],
             burn_in=burn_in,
             thin=thin,
@@ -159,7 +159,7 @@ class Trace:
             seconds=attributes.get("sampling_time", float("nan")) if seconds is None else seconds,
             metric_error=None,
             dynamics=_dynamics(attributes, settings),
-            steps=int(attributes.get("steps", burn_in + thin * values.shape[1])),
+            n_steps=_n_steps(attributes, burn_in + thin * values.shape[1]),
             step_size=step_size["a"] if isinstance(step_size, dict) else float(step_size),
             burn_in=burn_in,
             thin=thin,
@@ -193,7 +193,7 @@ class Trace:
         """Names of the parameters; with indexing, this makes ``dict(trace)`` work.
 
         >>> import langevin as lv
-        >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1, steps=50,
+        >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1, n_steps=50,
         ...                   progress=False)
         >>> trace.keys()
         ['mu', 'sigma']
@@ -205,7 +205,7 @@ class Trace:
         """One label for each coordinate of `draws`.
 
         >>> import langevin as lv
-        >>> trace = lv.sample(lv.LinearGaussian([[1.0, 2.0]]), step_size=0.1, steps=50,
+        >>> trace = lv.sample(lv.LinearGaussian([[1.0, 2.0]]), step_size=0.1, n_steps=50,
         ...                   progress=False)
         >>> trace.names
         ('theta[0]', 'theta[1]')
@@ -217,7 +217,7 @@ class Trace:
 
         >>> import langevin as lv
         >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0, 3.5]), "RM", step_size=0.1,
-        ...                   steps=1_000, progress=False)
+        ...                   n_steps=1_000, progress=False)
         >>> sorted(trace.summary()["mu"])[:3]
         ['ess_bulk', 'ess_tail', 'mcse_mean']
         """
@@ -237,8 +237,8 @@ class Trace:
         each healthy chain, of shape (chain, mark); NaN where an interrupted chain did not get.
 
         >>> import langevin as lv
-        >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1, steps=100,
-        ...                   observables=["sum"], progress=False)
+        >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1,
+        ...                   n_steps=100, observables=["sum"], progress=False)
         >>> steps, averages = trace.running_average("sum")
         >>> int(steps[-1]), averages.shape == (4, len(steps))
         (100, True)
@@ -251,8 +251,8 @@ class Trace:
         batch); only chains that ran to the end.
 
         >>> import langevin as lv
-        >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1, steps=100,
-        ...                   observables=["sum"], batches=5, progress=False)
+        >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1,
+        ...                   n_steps=100, observables=["sum"], n_batches=5, progress=False)
         >>> trace.batch_averages("sum").shape
         (4, 5)
         """
@@ -264,7 +264,7 @@ class Trace:
 
         >>> import langevin as lv
         >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 3.0, 2.5]), "RM", step_size=0.1,
-        ...                   steps=5_000, observables={"mu": 0}, progress=False)
+        ...                   n_steps=5_000, observables={"mu": 0}, progress=False)
         >>> 1.0 < trace.mean("mu") < 3.0
         True
         """
@@ -277,7 +277,7 @@ class Trace:
 
         >>> import langevin as lv
         >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 3.0, 2.5]), "RM", step_size=0.1,
-        ...                   steps=5_000, observables={"mu": 0}, progress=False)
+        ...                   n_steps=5_000, observables={"mu": 0}, progress=False)
         >>> trace.asymptotic_variance("mu").mean > 0
         True
         """
@@ -290,7 +290,7 @@ class Trace:
 
         >>> import tempfile
         >>> import langevin as lv
-        >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1, steps=50,
+        >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1, n_steps=50,
         ...                   progress=False)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     trace.save(f"{folder}/draws.zarr")
@@ -321,7 +321,7 @@ class Trace:
         """A DataTree with ArviZ ≥ 1, an InferenceData with older ones.
 
         >>> import langevin as lv
-        >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1, steps=50,
+        >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1, n_steps=50,
         ...                   progress=False)
         >>> trace.to_arviz()["posterior"]["mu"].shape
         (4, 50)
@@ -357,7 +357,7 @@ class Trace:
         known: dict[str, Any] = {
             "dynamics": self.dynamics.name,
             "settings": json.dumps(self._settings()),
-            "steps": self.steps,
+            "n_steps": self.n_steps,
             "burn_in": self.burn_in,
             "thin": self.thin,
         }
@@ -425,6 +425,11 @@ def _settings(attributes: dict[str, Any]) -> dict[str, Any]:
     except (KeyError, TypeError, ValueError):
         return {}
     return {k: v for k, v in found.items() if v is not None} if isinstance(found, dict) else {}
+
+
+def _n_steps(attributes: dict[str, Any], otherwise: int) -> int:
+    """The number of states of each chain; the program writes it as `steps`."""
+    return int(attributes.get("n_steps", attributes.get("steps", otherwise)))
 
 
 def _dynamics(attributes: dict[str, Any], settings: dict[str, Any]) -> Dynamics:

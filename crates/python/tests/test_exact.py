@@ -21,8 +21,8 @@ DYNAMICS = [
     lv.LD(),
     lv.RM([0.5, 2.0, 1.0]),
     lv.Irr(lv.sign_skew(1.0)),
-    lv.RMIrr([0.5, 2.0, 1.0], lv.sign_skew(1.0)),
-    lv.GiIrr([0.5, 2.0, 1.0], lv.sign_skew(1.0)),
+    lv.RMIrr(metric=[0.5, 2.0, 1.0], skew=lv.sign_skew(1.0)),
+    lv.GiIrr(metric=[0.5, 2.0, 1.0], skew=lv.sign_skew(1.0)),
 ]
 
 

@@ -67,8 +67,8 @@ def test_a_metric_of_ones_own_gives_the_same_chain(data, native, name, kind) -> 
     skew = lv.sign_skew(0.1 if name == "RMIrr" else 2.0)
     choose = {
         "RM": lambda m: lv.RM(m),
-        "RMIrr": lambda m: lv.RMIrr(m, skew),
-        "GiIrr": lambda m: lv.GiIrr(m, skew),
+        "RMIrr": lambda m: lv.RMIrr(metric=m, skew=skew),
+        "GiIrr": lambda m: lv.GiIrr(metric=m, skew=skew),
     }[name]
     ours = lv.sample(native, choose("natural"), batch_size=9, **SETTINGS)
     for target in (native, normal_target(data)):

@@ -251,6 +251,18 @@ def test_metrics_have_one_name(native, logistic) -> None:
     assert lv.sample(own, lv.RM("natural"), **SETTINGS).metric_error is not None
 
 
+@pytest.mark.parametrize("dynamics", [lv.RMIrr, lv.GiIrr])
+def test_a_lone_matrix_needs_a_name(dynamics) -> None:
+    j = [[0.0, 2.0], [-2.0, 0.0]]
+    for given in ((j,), (lv.sign_skew(2.0),), (None, j)):
+        with pytest.raises(TypeError, match="say skew= or metric="):
+            dynamics(*given)
+    assert dynamics(skew=j).skew.matrix(2).tolist() == j
+    assert dynamics(metric=j).metric == j
+    # Where there is only one, its name may be left out.
+    assert lv.RM(j).metric == j and lv.Irr(j).skew.matrix(2).tolist() == j
+
+
 def test_bad_data_are_refused() -> None:
     with pytest.raises(ValueError, match="X must have 2 axes"):
         lv.LogisticRegression([1.0, 2.0], [0, 1])

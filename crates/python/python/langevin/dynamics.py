@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, Union
+from typing import Any, Literal, NoReturn, Union
 
 from numpy.typing import ArrayLike
 
@@ -114,6 +114,12 @@ class Irr(Dynamics):
         super().__init__("Irr", skew=skew, field="constant", beta=beta)
 
 
+def _refuse_positional(name: str, given: tuple[Any, ...]) -> None:
+    """A lone matrix could be the metric or the skew matrix, and either would run."""
+    if given:
+        raise TypeError(f"{name} takes no positional argument; say skew= or metric=")
+
+
 class RMIrr(Dynamics):
     """A metric and a constant skew matrix: B(θ), C = J.
 
@@ -124,11 +130,12 @@ class RMIrr(Dynamics):
 
     def __init__(
         self,
+        *positional: NoReturn,
         metric: MetricArgument = None,
         skew: SkewArgument = None,
-        *,
         beta: float = DEFAULT_BETA,
     ) -> None:
+        _refuse_positional("RMIrr", positional)
         super().__init__("RMIrr", metric=metric, skew=skew, field="constant", beta=beta)
 
 
@@ -142,11 +149,12 @@ class GiIrr(Dynamics):
 
     def __init__(
         self,
+        *positional: NoReturn,
         metric: MetricArgument = None,
         skew: SkewArgument = None,
-        *,
         beta: float = DEFAULT_BETA,
     ) -> None:
+        _refuse_positional("GiIrr", positional)
         super().__init__("GiIrr", metric=metric, skew=skew, field="geometric", beta=beta)
 
 

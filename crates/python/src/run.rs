@@ -29,6 +29,8 @@ use crate::supervise::{Watcher, aside, inline};
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Settings<'py> {
+    /// Whether to stop before the first step, once all input has been checked.
+    check_only: bool,
     n_steps: u64,
     step_size: f64,
     /// (b, gamma) of a decreasing schedule, whose a is the step size.
@@ -38,8 +40,9 @@ pub struct Settings<'py> {
     batch_size: Option<usize>,
     with_replacement: bool,
     start: Option<PyReadonlyArray2<'py, f64>>,
-    /// (first state, thinning, largest number).
-    draws: Option<(u64, u64, usize)>,
+    /// Whether every `thin`-th state from `burn_in` on is kept.
+    keep_draws: bool,
+    thin: u64,
     threads: Option<usize>,
     observables: Vec<(String, Bound<'py, PyAny>)>,
     burn_in: u64,
@@ -68,7 +71,10 @@ struct Task {
 
 impl Settings<'_> {
     fn into_task(mut self, dim: usize) -> PyResult<Task> {
-        let watcher = Arc::new(Watcher::new(self.progress.take()));
+        let watcher = Arc::new(match self.check_only {
+            true => Watcher::stopped(),
+            false => Watcher::new(self.progress.take()),
+        });
         let marks = (!self.observables.is_empty()).then(|| {
             let (burn_in, n_batches) = (self.burn_in, self.n_batches);
             Marks::at(self.n_steps, burn_in, n_batches, 0, &self.checkpoints)
@@ -80,7 +86,7 @@ impl Settings<'_> {
                 observables: self.observables(dim, &watcher)?,
                 marks: marks.as_ref().map_or(vec![], |m| m.all.clone()),
                 moments_from: None,
-                draws: self.draws,
+                draws: (self.keep_draws).then_some((self.burn_in, self.thin, usize::MAX)),
             },
             marks,
             burn_in: self.burn_in,

@@ -18,6 +18,8 @@ pub struct Watcher {
     pub cancel: AtomicBool,
     done: AtomicU64,
     divergences: AtomicU64,
+    /// Whether it is only a check, which has no result that Ctrl-C could return.
+    check_only: bool,
     /// The first exception that was raised outside the target.
     raised: Mutex<Option<PyErr>>,
     progress: Option<Py<PyAny>>,
@@ -32,10 +34,19 @@ impl Watcher {
         }
     }
 
+    /// For a run that is stopped before its first step: all it does is to check its input.
+    pub fn stopped() -> Self {
+        Watcher {
+            cancel: AtomicBool::new(true),
+            check_only: true,
+            ..Self::default()
+        }
+    }
+
     /// Stops the run; anything but Ctrl-C is raised once it has stopped.
     pub fn stop(&self, py: Python<'_>, error: PyErr) {
         self.cancel.store(true, Ordering::Relaxed);
-        if !error.is_instance_of::<PyKeyboardInterrupt>(py) {
+        if self.check_only || !error.is_instance_of::<PyKeyboardInterrupt>(py) {
             let mut raised = self.raised.lock().unwrap_or_else(|e| e.into_inner());
             raised.get_or_insert(error);
         }

@@ -187,6 +187,61 @@ def test_diverged_chains_are_reported_and_left_out() -> None:
     assert {d.chain for d in trace.divergences}.isdisjoint(trace.chains)
 
 
+def test_warnings_point_at_the_caller(tmp_path) -> None:
+    target = lv.Target(1, score=lambda t: np.where(np.abs(t) < 2.5, -t, np.inf))
+    options = SETTINGS | {"step_size": 0.1}
+    rough = lv.RM(lambda t: (2.0 + np.sin(1e7 * t))[:, :, None])
+    for call in (
+        lambda: lv.sample(target, **options),
+        lambda: lv.compare(target, ["LD"], **options),
+        lambda: lv.sample(lv.Target(1, score=lambda t: -t), rough, **SETTINGS),
+        lambda: lv.compare(lv.Target(1, score=lambda t: -t), [rough], **SETTINGS),
+    ):
+        with pytest.warns(UserWarning) as caught:
+            call()
+        assert {w.filename for w in caught} == {__file__}
+
+
+NEGATIVE = lv.RM(lambda t: np.tile(-np.eye(2), (len(t), 1, 1)))
+
+
+@pytest.mark.parametrize(
+    ("second", "step_size", "message"),
+    [
+        (lv.RM("other"), 0.01, "no metric called 'other'"),
+        (NEGATIVE, 0.01, "not positive definite"),
+        (lv.RM([1.0, -1.0]), 0.01, "every diagonal entry"),
+        (lv.Irr(np.zeros((3, 3))), 0.01, "J has size 3"),
+        (lv.Irr(beta=-1.0), 0.01, "beta must be finite and greater than 0"),
+        ("Irr", {"LD": 0.01, "Irr": -1.0}, "step size must be finite and greater than 0"),
+        ("Irr", {"LD": 0.01, "Irr": lv.decreasing(1.0, gamma=2.0)}, "gamma"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["native", "functions"])
+def test_nothing_runs_if_one_dynamics_is_refused(data, kind, second, step_size, message) -> None:
+    calls = []
+
+    def count(theta):
+        calls.append(len(theta))
+        return theta[:, 0]
+
+    target = normal_target(data) if kind == "functions" else lv.NormalParameters(data)
+    options = SETTINGS | {"step_size": step_size, "start": [data.mean(), data.std()]}
+    with pytest.raises(ValueError, match=message):
+        lv.compare(target, ["LD", second], observables={"f": count}, **options)
+    assert calls == [], "a chain has moved"
+    lv.compare(target, ["LD"], observables={"f": count}, **(options | {"step_size": 0.01}))
+    assert calls, "the negative control"
+
+
+def test_compare_gives_what_sample_gives(native) -> None:
+    comparison = lv.compare(native, ["LD", "GiIrr"], keep_draws=True, thin=3, **SETTINGS)
+    for name, trace in comparison.traces.items():
+        alone = lv.sample(native, name, observables=["sum"], thin=3, **SETTINGS)
+        assert np.array_equal(trace.draws, alone.draws)
+        assert np.array_equal(trace.batch_averages("sum"), alone.batch_averages("sum"))
+
+
 def test_bad_targets_are_refused() -> None:
     with pytest.raises(TypeError, match="score must be a function"):
         lv.Target(2, score=3)
@@ -198,5 +253,6 @@ def test_bad_targets_are_refused() -> None:
         lv.Target(2, score=lambda t: t, parameters=["a", "b", "c"])
     with pytest.raises(ValueError, match="this target has no data"):
         lv.sample(lv.Target(2, score=lambda t: -t), batch_size=3, **SETTINGS)
-    with pytest.raises(ValueError, match="RM needs a metric"):
-        lv.sample(lv.Target(2, score=lambda t: -t), "RM", **SETTINGS)
+    for run in (lambda t: lv.sample(t, "RM", **SETTINGS), lambda t: lv.compare(t, **SETTINGS)):
+        with pytest.raises(ValueError, match="RM needs a metric"):
+            run(lv.Target(2, score=lambda t: -t))

@@ -260,7 +260,8 @@ def test_progress_counts_all_work(tmp_path, capfd) -> None:
 
 
 def test_the_program_diagnoses_a_saved_trace(program, tmp_path, native) -> None:
-    trace = lv.sample(native, "RM", step_size=0.05, n_steps=800, burn_in=100, progress=False)
+    trace = lv.sample(native, "RM", step_size=0.05, n_steps=800, burn_in=100, seed=0,
+                      progress=False)  # fmt: skip
     trace.save(tmp_path / "draws.zarr")
     command = [program, "diagnose", tmp_path / "draws.zarr", "--out", tmp_path / "o", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -131,7 +131,7 @@ def test_same_chains_and_the_exact_posterior(
 
 def test_the_native_posterior_is_exact_too(native: lv.NormalParameters) -> None:
     trace = lv.sample(native, "RM", step_size=0.05, n_steps=10_000, n_chains=100, burn_in=500,
-                      thin=20, progress=False)  # fmt: skip
+                      thin=20, seed=0, progress=False)  # fmt: skip
     exact = lv.theory.Normal(native)
     means = trace["mu"].mean(axis=1)
     z = (means.mean() - exact.expectation(0)) / (means.std(ddof=1) / 10)
@@ -149,7 +149,7 @@ def test_constrained_names_and_shapes() -> None:
         pm.Dirichlet("p", np.ones(3))
     # The quick mode: compiling would take longer than sampling.
     target = lv.from_pymc(model, mode="FAST_COMPILE")
-    trace = lv.sample(target, step_size=0.05, n_steps=400, progress=False)
+    trace = lv.sample(target, step_size=0.05, n_steps=400, seed=0, progress=False)
     assert trace["w"].shape == (4, 400, 2, 3)
     assert trace["u"].min() > -1.0 and trace["u"].max() < 2.0
     np.testing.assert_allclose(trace["p"].sum(axis=-1), 1.0)
@@ -181,7 +181,7 @@ def test_pymc_compiled_or_not_gives_the_same_chains() -> None:
     theta = np.random.default_rng(0).normal(size=(5, 4))
     np.testing.assert_allclose(compiled.log_density(theta), plain.log_density(theta), rtol=1e-12)
     np.testing.assert_allclose(compiled.score(theta), plain.score(theta), rtol=1e-10)
-    options = dict(step_size=0.02, n_steps=300, n_chains=13, progress=False)
+    options = dict(step_size=0.02, n_steps=300, n_chains=13, seed=0, progress=False)
     one = lv.sample(compiled, threads=1, **options)
     np.testing.assert_allclose(one.draws, lv.sample(plain, **options).draws, atol=1e-9)
     for threads in (2, 3):
@@ -197,7 +197,8 @@ def left_after_holding_the_lock(target: lv.Target, n_steps: int) -> tuple[float,
     for longer than that."""
 
     def work() -> None:
-        lv.sample(target, step_size=1e-3, n_steps=n_steps, n_chains=64, thin=n_steps, progress=False)
+        lv.sample(target, step_size=1e-3, n_steps=n_steps, n_chains=64, thin=n_steps, seed=0,
+                  progress=False)  # fmt: skip
 
     begin = time.perf_counter()
     work()
@@ -237,7 +238,7 @@ def test_a_compiled_function_that_fails_ends_its_chain() -> None:
 
     with pytest.warns(lv.DivergenceWarning):
         trace = lv.sample(lv.from_cfunc(bounded, 1), step_size=0.1, n_steps=500, n_chains=20,
-                          progress=False)  # fmt: skip
+                          seed=0, progress=False)  # fmt: skip
     assert 0 < len(trace.divergences) == 20 - len(trace.chains)
     assert np.isfinite(trace.draws).all()
 

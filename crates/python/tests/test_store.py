@@ -215,7 +215,7 @@ def test_a_trace_that_is_saved_comes_back(tmp_path: Path) -> None:
 
 def test_matrices_are_saved_row_by_row(tmp_path: Path) -> None:
     target = lv.Ica(np.random.default_rng(2).logistic(size=(80, 3)))
-    trace = lv.sample(target, step_size=1e-4, n_steps=5, progress=False)
+    trace = lv.sample(target, step_size=1e-4, n_steps=5, seed=0, progress=False)
     trace.save(tmp_path / "draws.zarr")
     again = lv.open_store(tmp_path / "draws.zarr")
     np.testing.assert_array_equal(again["W"], trace["W"])

@@ -12,7 +12,8 @@ import pytest
 
 import langevin as lv
 
-SETTINGS = dict(step_size=0.05, n_steps=800, n_chains=6, burn_in=100, thin=5, progress=False)
+SETTINGS = dict(step_size=0.05, n_steps=800, n_chains=6, burn_in=100, thin=5, seed=0,
+                progress=False)  # fmt: skip
 
 
 def check_attributes(data) -> None:
@@ -59,7 +60,7 @@ def test_labels_of_dimensions_reach_arviz() -> None:
         pm.Normal("w", dims=("row", "feature"))
         pm.Normal("a", shape=2)
     target = lv.from_pymc(model, mode="FAST_COMPILE")
-    trace = lv.sample(target, step_size=0.05, n_steps=50, progress=False)
+    trace = lv.sample(target, step_size=0.05, n_steps=50, seed=0, progress=False)
     assert trace.names[:2] == ("w[0, age]", "w[0, income]")
     array = trace.to_arviz()["posterior"]["w"]
     assert array.dims == ("chain", "draw", "row", "feature")
@@ -108,7 +109,8 @@ def test_matrices_come_back_the_right_way_round() -> None:
     data = np.random.default_rng(2).logistic(size=(80, 3))
     target = lv.Ica(data)
     w = np.array([[1.0, 0.2, 0.3], [0.4, 1.5, 0.6], [0.7, 0.8, 2.0]])
-    trace = lv.sample(target, step_size=1e-4, n_steps=5, start=w.ravel(order="F"), progress=False)
+    trace = lv.sample(target, step_size=1e-4, n_steps=5, start=w.ravel(order="F"), seed=0,
+                      progress=False)  # fmt: skip
     assert np.array_equal(trace["W"][2, 0], w)
     # The target's density in terms of W settles which way the right one is.
     y = data @ w.T
@@ -120,7 +122,7 @@ def test_matrices_come_back_the_right_way_round() -> None:
 def test_comparison_has_a_table_and_a_figure(native, tmp_path) -> None:
     step = {"LD": 0.01, "RM": 0.1, "GiIrr": 0.1}
     comparison = lv.compare(native, list(step), step_size=step, n_steps=2_000, n_chains=8,
-                            progress=False)  # fmt: skip
+                            seed=0, progress=False)  # fmt: skip
     rows = comparison.rows()
     assert [r.dynamics for r in rows] == ["LD", "RM", "GiIrr"] * 2
     assert rows[0].gain.mean == 1.0 and all(r.variance.mean > 0 for r in rows)
@@ -147,7 +149,8 @@ for target in targets:
     assert trace.interrupted and trace.draws.shape[1] > 10, trace
     assert np.isfinite(trace.draws).all()
     assert time.perf_counter() - begin < 3.0
-comparison = lv.compare(targets[0], ["LD"], step_size=1e-3, n_steps=500, n_chains=4, progress=False)
+comparison = lv.compare(targets[0], ["LD"], step_size=1e-3, n_steps=500, n_chains=4, seed=0,
+                        progress=False)
 print("healthy", len(comparison.traces))
 """
 

@@ -12,7 +12,7 @@ and five names for pairs of choices: ``LD``, ``RM``, ``Irr``, ``RMIrr`` and ``Gi
 >>> rng = np.random.default_rng(0)
 >>> target = lv.NormalParameters(rng.normal(3.0, 2.0, size=50))
 >>> trace = lv.sample(target, lv.GiIrr(skew=lv.sign_skew(2.0)), step_size=0.05, n_steps=4_000,
-...                   n_chains=8, burn_in=500, thin=10, progress=False)
+...                   n_chains=8, burn_in=500, thin=10, seed=0, progress=False)
 >>> trace["mu"].shape
 (8, 350)
 """

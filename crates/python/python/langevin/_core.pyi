@@ -12,6 +12,7 @@ _Array = NDArray[np.float64]
 _Observable = tuple[_Array, _Array]
 
 class Settings(TypedDict):
+    check_only: bool
     n_steps: int
     step_size: float
     decreasing: tuple[float, float] | None
@@ -20,7 +21,8 @@ class Settings(TypedDict):
     batch_size: int | None
     with_replacement: bool
     start: _Array | None
-    draws: tuple[int, int, int] | None
+    keep_draws: bool
+    thin: int
     threads: int | None
     observables: list[tuple[str, Any]]
     burn_in: int

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _core
 from ._extras import require
 from .dynamics import Dynamics
-from .sampling import Observables, sample
+from .sampling import Observables, StepSchedule, prepare, shared_settings
 from .summary import Spread, spread
 from .target import BaseTarget
 from .trace import Trace
+
 
 @dataclass(frozen=True)
 class Row:
@@ -43,7 +45,7 @@ class Comparison:
     >>> import langevin as lv
     >>> target = lv.LinearGaussian(np.random.default_rng(1).normal(size=(20, 3)))
     >>> comparison = lv.compare(target, ["LD", "Irr"], step_size=0.01, n_steps=2_000, n_chains=4,
-    ...                         progress=False)
+    ...                         seed=0, progress=False)
     >>> [row.dynamics for row in comparison.rows()]
     ['LD', 'Irr', 'LD', 'Irr']
     """
@@ -63,7 +65,7 @@ class Comparison:
 
         >>> import langevin as lv
         >>> comparison = lv.compare(lv.LinearGaussian([[1.0, 2.0]]), ["LD", "RM"], step_size=0.05,
-        ...                         n_steps=1_000, observables=["sum"], progress=False)
+        ...                         n_steps=1_000, observables=["sum"], seed=0, progress=False)
         >>> comparison.rows()[1].dynamics
         'RM'
         """
@@ -96,7 +98,7 @@ class Comparison:
 
         >>> import langevin as lv
         >>> comparison = lv.compare(lv.LinearGaussian([[1.0, 2.0]]), ["LD", "RM"], step_size=0.05,
-        ...                         n_steps=1_000, observables=["sum"], progress=False)
+        ...                         n_steps=1_000, observables=["sum"], seed=0, progress=False)
         >>> print(comparison.table().splitlines()[0])
         observable  dynamics        mean   asymptotic variance                gain   cost/s  diverged
         """
@@ -120,7 +122,7 @@ class Comparison:
 
         >>> import langevin as lv
         >>> comparison = lv.compare(lv.LinearGaussian([[1.0, 2.0]]), ["LD", "RM"], step_size=0.05,
-        ...                         n_steps=1_000, observables=["sum"], progress=False)
+        ...                         n_steps=1_000, observables=["sum"], seed=0, progress=False)
         >>> len(comparison.plot().axes)
         2
         """
@@ -170,27 +172,71 @@ def compare(
     target: BaseTarget,
     dynamics: Sequence[Dynamics | str] = ("LD", "RM", "Irr", "RMIrr", "GiIrr"),
     *,
-    step_size: float | Mapping[str, float],
+    step_size: float | StepSchedule | Mapping[str, float | StepSchedule],
     n_steps: int,
     n_chains: int = 100,
+    batch_size: int | None = None,
+    with_replacement: bool = False,
+    burn_in: int = 0,
+    thin: int = 1,
+    seed: int = 0,
+    start: ArrayLike | None = None,
     observables: Observables = ("sum", "sum_of_squares"),
+    n_batches: int = 20,
+    marks: Sequence[int] | None = None,
     keep_draws: bool = False,
-    **options: Any,
+    progress: bool | None = None,
+    threads: int | None = None,
 ) -> Comparison:
     """Samples the target under each dynamics with the same seed and settings.
 
     `step_size` is one for all or a dictionary by name; the other options are those of `sample`.
-    Ctrl-C returns the dynamics that are finished.
+    The settings of all dynamics are checked before the first one runs. Ctrl-C returns the
+    dynamics that are finished.
 
     >>> import numpy as np
     >>> import langevin as lv
     >>> target = lv.NormalParameters(np.random.default_rng(0).normal(size=30))
     >>> comparison = lv.compare(target, ["LD", "RM"], step_size={"LD": 0.001, "RM": 0.05},
-    ...                         n_steps=1_000, n_chains=10, progress=False)
+    ...                         n_steps=1_000, n_chains=10, seed=0, progress=False)
     >>> sorted(comparison.traces)
     ['LD', 'RM']
     """
-    chosen = [Dynamics.of(d) for d in dynamics]
+    sized = _with_step_sizes([Dynamics.of(d) for d in dynamics], step_size)
+    shared = shared_settings(
+        target,
+        n_steps=n_steps,
+        n_chains=n_chains,
+        batch_size=batch_size,
+        with_replacement=with_replacement,
+        burn_in=burn_in,
+        thin=thin,
+        seed=seed,
+        start=start,
+        observables=observables,
+        n_batches=n_batches,
+        marks=marks,
+        keep_draws=keep_draws,
+        threads=threads,
+    )
+    runs = [prepare(target, each, size, shared) for each, size in sized]
+    for run in runs:
+        run.check()
+    traces: dict[str, Trace] = {}
+    for run in runs:
+        trace = run.run(progress)
+        if trace.interrupted:
+            break
+        traces[run.dynamics.name] = trace
+    first = next(iter(traces.values()), None)
+    return Comparison(traces, () if first is None else first.observables)
+
+
+def _with_step_sizes(
+    chosen: list[Dynamics],
+    step_size: float | StepSchedule | Mapping[str, float | StepSchedule],
+) -> list[tuple[Dynamics, float | StepSchedule]]:
+    """Each dynamics with its step size."""
     names = [d.name for d in chosen]
     if not names:
         raise ValueError("dynamics is empty; give at least one name")
@@ -199,20 +245,6 @@ def compare(
             raise ValueError(f"two dynamics are called {name!r}; give them different names")
         if isinstance(step_size, Mapping) and name not in step_size:
             raise ValueError(f"step_size has no entry for {name!r}")
-    traces: dict[str, Trace] = {}
-    for each in chosen:
-        trace = sample(
-            target,
-            each,
-            step_size=step_size[each.name] if isinstance(step_size, Mapping) else step_size,
-            n_steps=n_steps,
-            n_chains=n_chains,
-            observables=observables,
-            keep_draws=keep_draws,
-            **options,
-        )
-        if trace.interrupted:
-            break
-        traces[each.name] = trace
-    first = next(iter(traces.values()), None)
-    return Comparison(traces, () if first is None else first.observables)
+    return [
+        (d, step_size[d.name] if isinstance(step_size, Mapping) else step_size) for d in chosen
+    ]

@@ -91,7 +91,7 @@ def from_cfunc(
     >>> target = lv.from_cfunc(normal, 3)
     >>> target.log_density([1.0, 1.0, 1.0])
     -1.5
-    >>> lv.sample(target, step_size=0.1, n_steps=100, progress=False)
+    >>> lv.sample(target, step_size=0.1, n_steps=100, seed=0, progress=False)
     Trace(4 chains × 100 draws of theta; LD)
     """
     return CompiledTarget(function, dim, user_data, parameters, name)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
+
+from ._warnings import warn
 
 
 class DivergenceWarning(UserWarning):
@@ -28,13 +29,12 @@ class Divergence:
     step: int
 
 
-def warn_of(divergences: tuple[Divergence, ...], n_chains: int, stacklevel: int) -> None:
+def warn_of(divergences: tuple[Divergence, ...], n_chains: int) -> None:
     """Says that chains diverged."""
     if divergences:
         first = min(divergences, key=lambda d: d.step)
-        warnings.warn(
+        warn(
             f"{len(divergences)} of {n_chains} chains diverged (the first, chain {first.chain}, at "
             f"step {first.step}) and are left out; a smaller step_size may help",
             DivergenceWarning,
-            stacklevel=stacklevel,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import Array
+from ._warnings import warn
 
 Divergences = tuple[Array, "Array | None"]
 
@@ -120,9 +120,8 @@ def check_divergence(metric: Metric, theta: Array, j: Array | None) -> float:
             f"states: they differ by {error:.1e} of the largest entry"
         )
     if not error < 1e-3:
-        warnings.warn(
+        warn(
             "central differences of the metric may be off by "
-            f"{error:.1e} of the largest divergence; give its derivative",
-            stacklevel=4,
+            f"{error:.1e} of the largest divergence; give its derivative"
         )
     return error

@@ -68,7 +68,7 @@ def run(
             return _comparison(file.compare((folder, workers, bar)), names)
         stored, divergences, seconds = file.sample(name, (folder, workers, bar))
     trace = Trace._of_stored(stored, divergences, seconds)
-    warn_of(trace.divergences, stored.values().shape[0], stacklevel=3)
+    warn_of(trace.divergences, stored.values().shape[0])
     return trace
 
 
@@ -84,7 +84,7 @@ def _comparison(compared: _core.Compared, names: list[str]) -> Comparison:
         chains = np.setdiff1d(np.arange(settings["n_chains"]), [d.chain for d in divergences])
         empty = np.empty((len(chains), 0, len(parameters)))
         step_size = arm["step_size"]
-        warn_of(divergences, settings["n_chains"], stacklevel=4)
+        warn_of(divergences, settings["n_chains"])
         traces[name] = Trace(
             draws=empty,
             unconstrained=empty,
@@ -122,7 +122,7 @@ def open_store(path: str | os.PathLike[str]) -> Trace:
     >>> import tempfile
     >>> import langevin as lv
     >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1, n_steps=50,
-    ...                   progress=False)
+    ...                   seed=0, progress=False)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     trace.save(f"{folder}/draws.zarr")
     ...     lv.open_store(f"{folder}/draws.zarr")

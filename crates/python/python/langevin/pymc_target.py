@@ -198,7 +198,7 @@ def from_pymc(model: Any, mode: str | None = None) -> PymcTarget:
     ...     sigma = pm.HalfNormal("sigma")
     ...     _ = pm.Normal("x", 0.0, sigma, observed=[0.3, -1.2, 0.4])
     >>> target = lv.from_pymc(model)
-    >>> trace = lv.sample(target, step_size=0.05, n_steps=1_000, progress=False)
+    >>> trace = lv.sample(target, step_size=0.05, n_steps=1_000, seed=0, progress=False)
     >>> trace["sigma"].shape, target.compiled
     ((4, 1000), True)
     """

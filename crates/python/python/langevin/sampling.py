@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from . import _core
 from ._arrays import Array, count, floats
-from .dynamics import Dynamics
+from .dynamics import DEFAULT_BETA, Dynamics
 from .metric import Metric, check_divergence
 from .progress import Bar, wanted
 from .target import BaseTarget
@@ -87,17 +87,54 @@ def sample(
     >>> import langevin as lv
     >>> target = lv.LinearGaussian(np.random.default_rng(1).normal(2.0, 1.0, size=(20, 2)))
     >>> trace = lv.sample(target, "Irr", step_size=0.01, n_steps=20_000, n_chains=4,
-    ...                   observables=["sum"], burn_in=2_000, thin=10, progress=False)
+    ...                   observables=["sum"], burn_in=2_000, thin=10, seed=0, progress=False)
     >>> trace.draws.shape
     (4, 1800, 2)
     >>> bool(abs(trace.mean("sum") - target.mean.sum()) < 0.05)
     True
     """
+    chosen = Dynamics.of(dynamics)
+    shared = shared_settings(
+        target,
+        n_steps=n_steps,
+        n_chains=n_chains,
+        batch_size=batch_size,
+        with_replacement=with_replacement,
+        burn_in=burn_in,
+        thin=thin,
+        seed=seed,
+        start=start,
+        observables=observables,
+        n_batches=n_batches,
+        marks=marks,
+        keep_draws=keep_draws,
+        threads=threads,
+    )
+    return prepare(target, chosen, step_size, shared).run(progress)
+
+
+def shared_settings(
+    target: BaseTarget,
+    *,
+    n_steps: int,
+    n_chains: int,
+    batch_size: int | None,
+    with_replacement: bool,
+    burn_in: int,
+    thin: int,
+    seed: int,
+    start: ArrayLike | None,
+    observables: Observables,
+    n_batches: int,
+    marks: Sequence[int] | None,
+    keep_draws: bool,
+    threads: int | None,
+) -> _core.Settings:
+    """What `sample` says about a run, checked, before a dynamics and its step size are chosen."""
     if not isinstance(target, BaseTarget):
         raise TypeError(
             f"target must be a model of this package or a langevin.Target, but is {target!r}"
         )
-    chosen = Dynamics.of(dynamics)
     n_steps, n_chains = count("n_steps", n_steps, 1), count("n_chains", n_chains, 1)
     burn_in, thin = count("burn_in", burn_in, 0), count("thin", thin, 1)
     seed, n_batches = count("seed", seed, 0), count("n_batches", n_batches, 2)
@@ -109,18 +146,18 @@ def sample(
         raise ValueError(
             f"{n_steps - burn_in} states after the burn-in cannot be cut into {n_batches} batches"
         )
-    settings: _core.Settings = {
+    return {
+        "check_only": False,
         "n_steps": n_steps,
-        "step_size": step_size.a if isinstance(step_size, StepSchedule) else _float(step_size),
-        "decreasing": (
-            (step_size.b, step_size.gamma) if isinstance(step_size, StepSchedule) else None
-        ),
+        "step_size": float("nan"),
+        "decreasing": None,
         "n_chains": n_chains,
         "seed": seed,
         "batch_size": None if batch_size is None else count("batch_size", batch_size, 1),
         "with_replacement": bool(with_replacement),
         "start": _start(target, start, n_chains, seed),
-        "draws": (burn_in, thin, 2**62) if keep_draws else None,
+        "keep_draws": keep_draws,
+        "thin": thin,
         "threads": None if threads is None else count("threads", threads, 1),
         "observables": list(named.items()),
         "burn_in": burn_in,
@@ -129,24 +166,65 @@ def sample(
         "metric": "identity",
         "diagonal": None,
         "dense": None,
-        "skew": chosen.field,
-        "j": _skew(target, chosen),
-        "beta": chosen.beta,
+        "skew": "none",
+        "j": None,
+        "beta": DEFAULT_BETA,
         "progress": None,
     }
-    metric = _metric(target, chosen, settings)
-    error = None if metric is None else _check(target, chosen, metric, settings)
-    with Bar(n_steps * n_chains, f"{chosen.name}", wanted(progress)) as bar:
-        settings["progress"] = bar
-        recorded = target._run(settings, metric)
-    return Trace._of(
-        recorded,
-        target=target,
-        dynamics=chosen,
-        settings=settings,
-        thin=thin,
-        metric_error=error,
-    )
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run that is ready to start: a target, a dynamics, and settings for the native half."""
+
+    target: BaseTarget
+    dynamics: Dynamics
+    settings: _core.Settings
+    #: The metric, where it is a function.
+    metric: Metric | None
+    #: How far its divergence may be off.
+    metric_error: float | None
+
+    def check(self) -> None:
+        """Refuses what `run` would refuse, without taking a step."""
+        settings = self.settings.copy()
+        settings["check_only"] = True
+        self.target._run(settings, self.metric)
+
+    def run(self, progress: bool | None) -> Trace:
+        """Runs the chains."""
+        settings = self.settings.copy()
+        work = settings["n_steps"] * settings["n_chains"]
+        with Bar(work, self.dynamics.name, wanted(progress)) as bar:
+            settings["progress"] = bar
+            recorded = self.target._run(settings, self.metric)
+        return Trace._of(
+            recorded,
+            target=self.target,
+            dynamics=self.dynamics,
+            settings=settings,
+            metric_error=self.metric_error,
+        )
+
+
+def prepare(
+    target: BaseTarget,
+    dynamics: Dynamics,
+    step_size: float | StepSchedule,
+    shared: _core.Settings,
+) -> Prepared:
+    """Adds a dynamics and its step size to the settings."""
+    settings = shared.copy()
+    if isinstance(step_size, StepSchedule):
+        settings["step_size"] = step_size.a
+        settings["decreasing"] = (step_size.b, step_size.gamma)
+    else:
+        settings["step_size"] = _float(step_size)
+    settings["skew"], settings["j"] = dynamics.field, _skew(target, dynamics)
+    settings["beta"] = dynamics.beta
+    metric = _metric(target, dynamics, settings)
+    error = None if metric is None else _check(target, dynamics, metric, settings)
+    return Prepared(target, dynamics, settings, metric, error)
 
 
 def _check_memory(dim: int, n_chains: int, draws: int) -> None:

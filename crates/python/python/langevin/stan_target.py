@@ -129,7 +129,7 @@ def from_stan(
     >>> import langevin as lv
     >>> library = bridgestan.compile_model("normal.stan", make_args=["STAN_THREADS=true"])
     >>> target = lv.from_stan(library, {"N": 3, "x": [1.0, 2.0, 4.0]})
-    >>> trace = lv.sample(target, step_size=0.01, n_steps=1_000, progress=False)
+    >>> trace = lv.sample(target, step_size=0.01, n_steps=1_000, seed=0, progress=False)
     >>> trace["sigma"].shape, target.threaded
     ((4, 1000), True)
     """

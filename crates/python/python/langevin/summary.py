@@ -32,7 +32,7 @@ class Summary(dict[str, dict[str, float]]):
     >>> import numpy as np
     >>> import langevin as lv
     >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0, 3.5]), "RM", step_size=0.1,
-    ...                   n_steps=1_000, progress=False)
+    ...                   n_steps=1_000, seed=0, progress=False)
     >>> list(trace.summary())
     ['mu', 'sigma']
     """

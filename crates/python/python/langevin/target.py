@@ -165,7 +165,7 @@ class Target(BaseTarget):
     ...     parameters=["x", "y"],
     ... )
     >>> trace = lv.sample(banana, step_size=0.05, n_steps=2_000, n_chains=100, burn_in=1_000,
-    ...                   progress=False)
+    ...                   seed=0, progress=False)
     >>> trace["y"].shape
     (100, 1000)
     """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._arrays import Array
 from ._extras import require
+from ._warnings import warn
 from .divergence import Divergence, warn_of
 from .dynamics import DEFAULT_BETA, Dynamics
 from .summary import COLUMNS, Spread, Summary, spread
@@ -28,7 +28,8 @@ class Trace:
     >>> import numpy as np
     >>> import langevin as lv
     >>> target = lv.NormalParameters(np.random.default_rng(0).normal(size=30))
-    >>> trace = lv.sample(target, "RM", step_size=0.1, n_steps=2_000, burn_in=100, progress=False)
+    >>> trace = lv.sample(target, "RM", step_size=0.1, n_steps=2_000, burn_in=100, seed=0,
+    ...                   progress=False)
     >>> trace
     Trace(4 chains × 1900 draws of mu, sigma; RM)
     """
@@ -71,7 +72,6 @@ class Trace:
         target: BaseTarget,
         dynamics: Dynamics,
         settings: _core.Settings,
-        thin: int,
         metric_error: float | None,
     ) -> Trace:
         divergences = tuple(Divergence(c, s) for c, s in recorded.divergences)
@@ -83,14 +83,11 @@ class Trace:
             n = _best_length(lengths[healthy])
             kept &= lengths >= n
             draws = draws[:, :n]
-            warnings.warn(
-                f"the run was interrupted; {int(kept.sum())} chains with {n} draws each are kept",
-                stacklevel=3,
-            )
-        warn_of(divergences, settings["n_chains"], stacklevel=5)
+            warn(f"the run was interrupted; {int(kept.sum())} chains with {n} draws each are kept")
+        warn_of(divergences, settings["n_chains"])
         unconstrained = draws[kept]
         constrained, parameters = target._constrained(unconstrained)
-        burn_in = settings["burn_in"]
+        burn_in, thin = settings["burn_in"], settings["thin"]
         states = burn_in + thin * np.arange(draws.shape[1], dtype=np.int64)
         shape = unconstrained.shape[:2]
         return Trace(
@@ -194,7 +191,7 @@ class Trace:
 
         >>> import langevin as lv
         >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1, n_steps=50,
-        ...                   progress=False)
+        ...                   seed=0, progress=False)
         >>> trace.keys()
         ['mu', 'sigma']
         """
@@ -206,7 +203,7 @@ class Trace:
 
         >>> import langevin as lv
         >>> trace = lv.sample(lv.LinearGaussian([[1.0, 2.0]]), step_size=0.1, n_steps=50,
-        ...                   progress=False)
+        ...                   seed=0, progress=False)
         >>> trace.names
         ('theta[0]', 'theta[1]')
         """
@@ -217,7 +214,7 @@ class Trace:
 
         >>> import langevin as lv
         >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0, 3.5]), "RM", step_size=0.1,
-        ...                   n_steps=1_000, progress=False)
+        ...                   n_steps=1_000, seed=0, progress=False)
         >>> sorted(trace.summary()["mu"])[:3]
         ['ess_bulk', 'ess_tail', 'mcse_mean']
         """
@@ -238,7 +235,7 @@ class Trace:
 
         >>> import langevin as lv
         >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1,
-        ...                   n_steps=100, observables=["sum"], progress=False)
+        ...                   n_steps=100, observables=["sum"], seed=0, progress=False)
         >>> steps, averages = trace.running_average("sum")
         >>> int(steps[-1]), averages.shape == (4, len(steps))
         (100, True)
@@ -252,7 +249,7 @@ class Trace:
 
         >>> import langevin as lv
         >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1,
-        ...                   n_steps=100, observables=["sum"], n_batches=5, progress=False)
+        ...                   n_steps=100, observables=["sum"], n_batches=5, seed=0, progress=False)
         >>> trace.batch_averages("sum").shape
         (4, 5)
         """
@@ -264,7 +261,7 @@ class Trace:
 
         >>> import langevin as lv
         >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 3.0, 2.5]), "RM", step_size=0.1,
-        ...                   n_steps=5_000, observables={"mu": 0}, progress=False)
+        ...                   n_steps=5_000, observables={"mu": 0}, seed=0, progress=False)
         >>> 1.0 < trace.mean("mu") < 3.0
         True
         """
@@ -277,7 +274,7 @@ class Trace:
 
         >>> import langevin as lv
         >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 3.0, 2.5]), "RM", step_size=0.1,
-        ...                   n_steps=5_000, observables={"mu": 0}, progress=False)
+        ...                   n_steps=5_000, observables={"mu": 0}, seed=0, progress=False)
         >>> trace.asymptotic_variance("mu").mean > 0
         True
         """
@@ -291,7 +288,7 @@ class Trace:
         >>> import tempfile
         >>> import langevin as lv
         >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1, n_steps=50,
-        ...                   progress=False)
+        ...                   seed=0, progress=False)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     trace.save(f"{folder}/draws.zarr")
         ...     again = lv.open_store(f"{folder}/draws.zarr")
@@ -322,7 +319,7 @@ class Trace:
 
         >>> import langevin as lv
         >>> trace = lv.sample(lv.NormalParameters([1.0, 2.0, 4.0]), "RM", step_size=0.1, n_steps=50,
-        ...                   progress=False)
+        ...                   seed=0, progress=False)
         >>> trace.to_arviz()["posterior"]["mu"].shape
         (4, 50)
         """

@@ -65,7 +65,7 @@ def native(program: str) -> None:
         def ours() -> lv.Trace:
             return lv.sample(target, dynamics, step_size=1e-3, n_steps=STEPS, n_chains=CHAINS,
                              burn_in=BURN_IN, thin=THIN, batch_size=BATCH,
-                             progress=False)  # fmt: skip
+                             seed=0, progress=False)  # fmt: skip
 
         theirs, python, file = best_in_turn(
             lambda: subprocess.run(command, check=True),
@@ -91,7 +91,7 @@ def functions() -> None:
     alone, ours = best_in_turn(
         lambda: [score(theta) for _ in range(n_steps)],
         lambda: lv.sample(target, step_size=0.01, n_steps=n_steps, n_chains=1000, keep_draws=False,
-                          progress=False),
+                          seed=0, progress=False),
     )  # fmt: skip
     print(f"(b) function {alone:.3f} s, sample {ours:.3f} s, ratio {ours / alone:.3f}")
 

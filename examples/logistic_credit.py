@@ -40,6 +40,7 @@ def main(n_steps: int = 25_000, n_chains: int = 32) -> lv.Comparison:
         burn_in=n_steps // 10,
         n_batches=10,
         n_chains=n_chains,
+        seed=0,
     )
     print(comparison.table())
     for observable in comparison.observables:

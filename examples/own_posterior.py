@@ -42,6 +42,7 @@ def main() -> None:
         burn_in=2_000,
         n_chains=200,
         thin=50,
+        seed=0,
         keep_draws=True,
     )
     print(comparison["Irr"].summary())

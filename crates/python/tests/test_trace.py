@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 import time
@@ -79,6 +80,37 @@ def test_results_do_not_depend_on_threads_or_on_the_other_chains(native) -> None
     assert np.array_equal(lv.sample(native, "GiIrr", threads=1, **SETTINGS).draws, all_chains)
     few = lv.sample(native, "GiIrr", **(SETTINGS | {"n_chains": 3})).draws
     assert np.array_equal(few, all_chains[:3])
+
+
+def test_without_a_seed_every_run_is_new_and_can_be_repeated(native, tmp_path) -> None:
+    options = SETTINGS | {"seed": None}
+    # Not from the generators that people seed.
+    random.seed(1)
+    np.random.seed(1)
+    first = lv.sample(native, "RM", **options)
+    random.seed(1)
+    np.random.seed(1)
+    second = lv.sample(native, "RM", **options)
+    assert first.seed != second.seed and not np.array_equal(first.draws, second.draws)
+    assert all(0 <= trace.seed < 2**63 for trace in (first, second))
+    again = lv.sample(native, "RM", **(options | {"seed": first.seed}))
+    assert np.array_equal(again.draws, first.draws)
+    assert f", seed {first.seed})" in repr(first)
+    first.save(tmp_path / "draws.zarr")
+    stored = lv.open_store(tmp_path / "draws.zarr")
+    assert (stored.seed, repr(stored)) == (first.seed, repr(first))
+
+
+def test_dynamics_of_a_comparison_share_a_new_seed(native) -> None:
+    comparisons = [
+        lv.compare(native, ["RM", "GiIrr"], keep_draws=True, **(SETTINGS | {"seed": None}))
+        for _ in range(2)
+    ]
+    seeds = [{trace.seed for trace in c.traces.values()} for c in comparisons]
+    assert [len(s) for s in seeds] == [1, 1] and seeds[0] != seeds[1]
+    seed = seeds[0].pop()
+    again = lv.sample(native, "GiIrr", **(SETTINGS | {"seed": seed}))
+    assert np.array_equal(again.draws, comparisons[0]["GiIrr"].draws)
 
 
 def test_running_averages_and_batches_are_those_of_the_draws(native) -> None:

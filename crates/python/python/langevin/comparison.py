@@ -179,7 +179,7 @@ def compare(
     with_replacement: bool = False,
     burn_in: int = 0,
     thin: int = 1,
-    seed: int = 0,
+    seed: int | None = None,
     start: ArrayLike | None = None,
     observables: Observables = ("sum", "sum_of_squares"),
     n_batches: int = 20,
@@ -191,6 +191,7 @@ def compare(
     """Samples the target under each dynamics with the same seed and settings.
 
     `step_size` is one for all or a dictionary by name; the other options are those of `sample`.
+    Without a seed, all dynamics share a new one.
     The settings of all dynamics are checked before the first one runs. Ctrl-C returns the
     dynamics that are finished.
 

@@ -92,6 +92,6 @@ def from_cfunc(
     >>> target.log_density([1.0, 1.0, 1.0])
     -1.5
     >>> lv.sample(target, step_size=0.1, n_steps=100, seed=0, progress=False)
-    Trace(4 chains × 100 draws of theta; LD)
+    Trace(4 chains × 100 draws of theta; LD, seed 0)
     """
     return CompiledTarget(function, dim, user_data, parameters, name)

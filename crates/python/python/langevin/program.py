@@ -55,7 +55,7 @@ def run(
     ...     _ = path.write_text(text)
     ...     trace = lv.run(path, progress=False)
     >>> trace
-    Trace(4 chains × 1000 draws of mu, sigma; GiIrr)
+    Trace(4 chains × 1000 draws of mu, sigma; GiIrr, seed 0)
     """
     file = _core.RunFile(os.fspath(path), None if seed is None else count("seed", seed, 0))
     names = file.dynamics
@@ -126,6 +126,6 @@ def open_store(path: str | os.PathLike[str]) -> Trace:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     trace.save(f"{folder}/draws.zarr")
     ...     lv.open_store(f"{folder}/draws.zarr")
-    Trace(4 chains × 50 draws of mu, sigma; RM)
+    Trace(4 chains × 50 draws of mu, sigma; RM, seed 0)
     """
     return Trace._of_stored(_core.Stored.read(os.fspath(path)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
@@ -59,7 +60,7 @@ def sample(
     with_replacement: bool = False,
     burn_in: int = 0,
     thin: int = 1,
-    seed: int = 0,
+    seed: int | None = None,
     start: ArrayLike | None = None,
     observables: Observables = (),
     n_batches: int = 20,
@@ -80,8 +81,10 @@ def sample(
     are known at `marks` (by default 20 per decade) and, after the burn-in, for `n_batches`
     batches.
 
-    The result depends on the seed and the chain's number alone, not on `threads`. Ctrl-C returns
-    what is finished. Chains that leave the finite numbers are reported and left out.
+    The result depends on the seed and the chain's number alone, not on `threads`. Without a seed
+    every run gets a new one from the operating system; it is `Trace.seed`, and given as `seed` it
+    gives the same draws again. Ctrl-C returns what is finished. Chains that leave the finite
+    numbers are reported and left out.
 
     >>> import numpy as np
     >>> import langevin as lv
@@ -122,7 +125,7 @@ def shared_settings(
     with_replacement: bool,
     burn_in: int,
     thin: int,
-    seed: int,
+    seed: int | None,
     start: ArrayLike | None,
     observables: Observables,
     n_batches: int,
@@ -137,7 +140,7 @@ def shared_settings(
         )
     n_steps, n_chains = count("n_steps", n_steps, 1), count("n_chains", n_chains, 1)
     burn_in, thin = count("burn_in", burn_in, 0), count("thin", thin, 1)
-    seed, n_batches = count("seed", seed, 0), count("n_batches", n_batches, 2)
+    seed, n_batches = _seed(seed), count("n_batches", n_batches, 2)
     if burn_in >= n_steps:
         raise ValueError(f"burn_in must be less than n_steps = {n_steps}, but is {burn_in}")
     _check_memory(target.dim, n_chains, -(-(n_steps - burn_in) // thin) if keep_draws else 0)
@@ -225,6 +228,11 @@ def prepare(
     metric = _metric(target, dynamics, settings)
     error = None if metric is None else _check(target, dynamics, metric, settings)
     return Prepared(target, dynamics, settings, metric, error)
+
+
+def _seed(given: int | None) -> int:
+    """The given seed, or a new one of 63 bits: what reads stores may know signed numbers only."""
+    return secrets.randbits(63) if given is None else count("seed", given, 0)
 
 
 def _check_memory(dim: int, n_chains: int, draws: int) -> None:

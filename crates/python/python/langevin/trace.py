@@ -31,7 +31,7 @@ class Trace:
     >>> trace = lv.sample(target, "RM", step_size=0.1, n_steps=2_000, burn_in=100, seed=0,
     ...                   progress=False)
     >>> trace
-    Trace(4 chains × 1900 draws of mu, sigma; RM)
+    Trace(4 chains × 1900 draws of mu, sigma; RM, seed 0)
     """
 
     #: Draws of shape (chain, draw, dim), of the chains in `chains`, on the model's own scale.
@@ -56,7 +56,8 @@ class Trace:
     step_size: float
     burn_in: int
     thin: int
-    #: The seed; None where a store does not say.
+    #: The seed, given or new: with it the same run gives the same draws. None where a store does
+    #: not say.
     seed: int | None
     observables: tuple[str, ...]
     #: Numbers for each draw, of shape (chain, draw), by name.
@@ -169,9 +170,11 @@ class Trace:
     def __repr__(self) -> str:
         chains, draws = self.draws.shape[:2]
         names = ", ".join(p.name for p in self.parameters)
+        seed = "" if self.seed is None else f", seed {self.seed}"
         bad = f"; {len(self.divergences)} chains diverged" if self.divergences else ""
         stopped = "; interrupted" if self.interrupted else ""
-        return f"Trace({chains} chains × {draws} draws of {names}; {self.dynamics.name}{bad}{stopped})"
+        run = f"{self.dynamics.name}{seed}{bad}{stopped}"
+        return f"Trace({chains} chains × {draws} draws of {names}; {run})"
 
     def __getitem__(self, name: str) -> Array:
         """Draws of a parameter, of shape (chain, draw, *its shape)."""

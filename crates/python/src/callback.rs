@@ -15,8 +15,8 @@ use crate::arrays::{matrix, rows, table, to_array};
 use crate::errors::{Raised, foreign, refused};
 use crate::supervise::Watcher;
 
-/// Copies what a function returned into `out`; anything that NumPy takes for an array of floats
-/// with the right shape is accepted.
+/// Copies what a function returned into `out`; anything that NumPy takes for an array of real
+/// numbers with the right shape is accepted.
 fn copy_result(
     what: &str,
     value: &Bound<'_, PyAny>,
@@ -51,8 +51,6 @@ fn as_floats<'py>(what: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, 
     static ASARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = value.py();
     let asarray = ASARRAY.import(py, "numpy", "asarray")?;
-    let options = PyDict::new(py);
-    options.set_item("dtype", "float64")?;
     let refused = |e: PyErr| {
         let kind = value.get_type().name().map(|n| n.to_string());
         let kind = kind.unwrap_or_default();
@@ -61,8 +59,16 @@ fn as_floats<'py>(what: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, 
         error.set_cause(py, Some(e));
         error
     };
-    let array = asarray.call((value,), Some(&options)).map_err(refused)?;
-    Ok(array.cast_into::<PyArrayDyn<f64>>()?)
+    let convert = || -> PyResult<Bound<'py, PyAny>> {
+        let array = asarray.call1((value,))?;
+        let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+        // Of objects NumPy cannot know what they are; complex numbers and texts it lets us refuse.
+        let casting = if kind == "O" { "unsafe" } else { "same_kind" };
+        let options = PyDict::new(py);
+        options.set_item("casting", casting)?;
+        array.call_method("astype", ("float64",), Some(&options))
+    };
+    Ok(convert().map_err(refused)?.cast_into::<PyArrayDyn<f64>>()?)
 }
 
 fn python_shape(shape: &[usize]) -> String {

@@ -111,6 +111,8 @@ def raises(theta):
         (lambda t: -t[:1], ValueError, r"\(1, 2\), but \(13, 2\) was expected"),
         (lambda t: "no", TypeError, "score returned a str"),
         (lambda t: None, (TypeError, ValueError), "NoneType|shape|initial state"),
+        (lambda t: -t + 0j, TypeError, "score returned a ndarray, but an array of floats"),
+        (lambda t: np.full(t.shape, "0.5"), TypeError, "score returned a ndarray"),
         (lambda t: t * np.nan, ValueError, "score at the initial state of chain 0 is NaN"),
         (raises, ZeroDivisionError, "deep inside"),
     ],
@@ -155,7 +157,11 @@ def test_bad_metrics_give_clear_errors(metric, error, message) -> None:
 @pytest.mark.parametrize("target", ["native", "functions"])
 @pytest.mark.parametrize(
     ("function", "error"),
-    [(lambda t: t, ValueError), (lambda t: 1 / 0, ZeroDivisionError)],
+    [
+        (lambda t: t, ValueError),
+        (lambda t: 1 / 0, ZeroDivisionError),
+        (lambda t: t[:, 0] + 1j, TypeError),
+    ],
 )
 def test_bad_observables_give_clear_errors(native, data, target, function, error) -> None:
     chosen = native if target == "native" else normal_target(data)
@@ -212,7 +218,6 @@ NEGATIVE = lv.RM(lambda t: np.tile(-np.eye(2), (len(t), 1, 1)))
         (NEGATIVE, 0.01, "not positive definite"),
         (lv.RM([1.0, -1.0]), 0.01, "every diagonal entry"),
         (lv.Irr(np.zeros((3, 3))), 0.01, "J has size 3"),
-        (lv.Irr(beta=-1.0), 0.01, "beta must be finite and greater than 0"),
         ("Irr", {"LD": 0.01, "Irr": -1.0}, "step size must be finite and greater than 0"),
         ("Irr", {"LD": 0.01, "Irr": lv.decreasing(1.0, gamma=2.0)}, "gamma"),
     ],

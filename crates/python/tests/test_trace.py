@@ -246,7 +246,7 @@ def test_own_progress_bar_says_rate_divergences_and_time(capsys, monkeypatch) ->
         ({"start": "here"}, TypeError, "start must be an array of real numbers"),
         ({"dynamics": lv.RM(object())}, TypeError, "metric must be an array of real numbers"),
         ({"observables": {"a": 0.5}}, TypeError, "observable must be a name"),
-        ({"observables": ["sum"], "marks": "ab"}, TypeError, "marks must be a whole number"),
+        ({"observables": ["sum"], "marks": "ab"}, TypeError, "marks must be a list"),
         ({"burn_in": 800}, ValueError, "burn_in must be less than n_steps"),
         ({"batch_size": 41}, ValueError, "minibatch of 41 rows"),
         ({"start": [1.0]}, ValueError, "start must have shape"),

@@ -1,7 +1,8 @@
-"""Input to arrays of floats, with errors that name the argument."""
+"""Input to numbers and arrays of floats, with errors that name the argument."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,22 +11,30 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 
-def floats(name: str, value: ArrayLike, ndim: int) -> Array:
-    """The value as a C-ordered array of float64 with `ndim` axes; a copy only where needed."""
+def real(name: str, value: ArrayLike) -> Array:
+    """The value as an array of float64; a text that reads like a number is none."""
     try:
-        if np.iscomplexobj(value):
+        array = np.asarray(value)
+        if array.dtype.kind == "c":
             raise TypeError("it holds complex ones")
-        array = np.ascontiguousarray(value, dtype=np.float64)
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"it holds {array.dtype}")
+        return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be an array of real numbers: {error}") from error
-    if np.ndim(value) != ndim:
-        raise ValueError(f"{name} must have {ndim} axes, but its shape is {np.shape(value)}")
-    return array
+
+
+def floats(name: str, value: ArrayLike, ndim: int) -> Array:
+    """The value as a C-ordered array of float64 with `ndim` axes; a copy only where needed."""
+    array = real(name, value)
+    if array.ndim != ndim:
+        raise ValueError(f"{name} must have {ndim} axes, but its shape is {array.shape}")
+    return np.ascontiguousarray(array)
 
 
 def states(theta: ArrayLike, dim: int) -> tuple[Array, bool]:
     """States as rows, and whether a single one was given."""
-    array = np.asarray(theta, dtype=np.float64)
+    array = real("theta", theta)
     single = array.ndim == 1
     rows = np.ascontiguousarray(np.atleast_2d(array))
     if rows.ndim != 2 or rows.shape[1] != dim:
@@ -47,8 +56,35 @@ def count(name: str, value: int, smallest: int) -> int:
 
 
 def number(name: str, value: Any) -> float:
-    """A real number."""
+    """A real number; neither a truth value nor a text that reads like a number."""
     try:
+        if isinstance(value, (bool, np.bool_, str, bytes)) or np.ndim(value) != 0:
+            raise TypeError(f"it is a {type(value).__name__}")
         return float(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"{name} must be a number, but is {value!r}") from error
+
+
+def finite(name: str, value: Any) -> float:
+    """A real number that is neither NaN nor infinite."""
+    found = number(name, value)
+    if not math.isfinite(found):
+        raise ValueError(f"{name} must be finite, but is {found}")
+    return found
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False, and nothing that is merely taken for one of them."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, but is {value!r}")
+    return bool(value)
+
+
+def listed(name: str, value: Any) -> list[Any]:
+    """The items of a list, a tuple or an array; a text is not a list of its letters."""
+    try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError("it is a text")
+        return list(value)
+    except TypeError as error:
+        raise TypeError(f"{name} must be a list, but is {value!r}") from error

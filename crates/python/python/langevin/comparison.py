@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
+from ._arrays import listed
 from ._extras import require
 from .dynamics import Dynamics
 from .sampling import Observables, StepSchedule, prepare, shared_settings
@@ -203,7 +204,7 @@ def compare(
     >>> sorted(comparison.traces)
     ['LD', 'RM']
     """
-    sized = _with_step_sizes([Dynamics.of(d) for d in dynamics], step_size)
+    sized = _with_step_sizes([Dynamics.of(d) for d in listed("dynamics", dynamics)], step_size)
     shared = shared_settings(
         target,
         n_steps=n_steps,

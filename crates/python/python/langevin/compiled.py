@@ -41,7 +41,7 @@ class CompiledTarget(BaseTarget):
             )
         # The function must live as long as its address is used.
         self._keep = function
-        self._inner = _core.Compiled(int(address), self.dim, int(user_data))
+        self._inner = _core.Compiled(int(address), self.dim, count("user_data", user_data, 0))
 
     def log_density(self, theta: ArrayLike) -> Any:
         """log π up to a constant, of one state or of several; NaN where the function fails."""

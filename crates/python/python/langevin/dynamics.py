@@ -7,7 +7,7 @@ from typing import Any, Literal, NoReturn, Union
 
 from numpy.typing import ArrayLike
 
-from ._arrays import Array, number
+from ._arrays import Array, finite
 from .metric import Metric
 from .skew import Skew
 
@@ -45,11 +45,19 @@ class Dynamics:
                 f"there is no skew field called {field!r}; "
                 "expected one of none, constant, geometric"
             )
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"name must be a text, but is {name!r}")
+        if skew is not None and field == "none":
+            raise ValueError(
+                "skew has no effect without a field; say field='constant' or field='geometric'"
+            )
         self.name = name
         self.metric = metric
         self.skew = None if skew is None else Skew.of(skew)
         self.field: Field = field
-        self.beta = number("beta", beta)
+        self.beta = finite("beta", beta)
+        if self.beta <= 0.0:
+            raise ValueError(f"beta must be greater than 0, but is {self.beta}")
 
     def __repr__(self) -> str:
         metric = self.metric if isinstance(self.metric, (str, type(None))) else "..."

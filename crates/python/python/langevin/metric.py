@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import Array
+from ._arrays import Array, floats
 from ._warnings import warn
 
 Divergences = tuple[Array, "Array | None"]
@@ -53,6 +53,7 @@ class Metric:
         >>> flat.divergence(np.zeros((1, 2)))[0]
         array([[0., 0.]])
         """
+        theta, j = floats("theta", theta, 2), None if j is None else floats("j", j, 2)
         own = self._divergence()
         if own is not None:
             return own(theta, j)
@@ -69,7 +70,7 @@ class Metric:
         >>> bent.error(np.array([[0.5]])) < 1e-8
         True
         """
-        theta = np.ascontiguousarray(theta, dtype=np.float64)
+        theta, j = floats("theta", theta, 2), None if j is None else floats("j", j, 2)
         return _core.divergence_error(self.matrix, self._divergence(), theta, j)
 
     def _functions(self) -> tuple[Callable[..., Any], Callable[..., Any] | None]:

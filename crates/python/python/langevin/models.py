@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._arrays import Array, count, floats, states
+from ._arrays import Array, count, floats, number, states
 from .metric import Metric
 from .skew import Skew, kronecker_skew
 from .target import BaseTarget, Parameter
@@ -100,7 +100,7 @@ class LinearGaussian(NativeTarget):
 
         def precision(name: str, value: ArrayLike) -> Array:
             if np.ndim(value) == 0:
-                return np.eye(dim) * float(np.asarray(value, dtype=np.float64))
+                return np.eye(dim) * number(name, value)
             return floats(name, value, 2)
 
         self.noise_precision = precision("noise_precision", noise_precision)
@@ -167,8 +167,8 @@ class LogisticRegression(NativeTarget):
 
     def __init__(self, X: ArrayLike, y: ArrayLike, prior_precision: float = 1.0) -> None:
         features, labels = floats("X", X, 2), floats("y", y, 1)
-        super().__init__(_core.Model.logistic(features, labels, float(prior_precision)))
-
+        precision = number("prior_precision", prior_precision)
+        super().__init__(_core.Model.logistic(features, labels, precision))
 
 
 class Ica(NativeTarget):
@@ -186,7 +186,8 @@ class Ica(NativeTarget):
     _metrics = ("natural", "natural+identity")
 
     def __init__(self, data: ArrayLike, prior_precision: float = 1.0) -> None:
-        super().__init__(_core.Model.ica(floats("data", data, 2), float(prior_precision)))
+        precision = number("prior_precision", prior_precision)
+        super().__init__(_core.Model.ica(floats("data", data, 2), precision))
 
     def _default_skew(self) -> Skew:
         return kronecker_skew()

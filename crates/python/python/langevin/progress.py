@@ -7,11 +7,13 @@ import time
 from types import TracebackType
 from typing import Any
 
+from ._arrays import flag
+
 
 def wanted(progress: bool | None) -> bool:
     """Whether to show a bar; by default where a person is watching."""
     if progress is not None:
-        return bool(progress)
+        return flag("progress", progress)
     return "ipykernel" in sys.modules or bool(getattr(sys.stderr, "isatty", lambda: False)())
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._arrays import Array, count, floats
+from ._arrays import Array, count, flag, listed, number, real
 from .dynamics import DEFAULT_BETA, Dynamics
 from .metric import Metric, check_divergence
 from .progress import Bar, wanted
@@ -46,7 +46,7 @@ def decreasing(a: float, b: float = 1.0, gamma: float = 1 / 3) -> StepSchedule:
     >>> lv.decreasing(0.1, b=10.0, gamma=0.55)
     StepSchedule(a=0.1, b=10.0, gamma=0.55)
     """
-    return StepSchedule(float(a), float(b), float(gamma))
+    return StepSchedule(number("a", a), number("b", b), number("gamma", gamma))
 
 
 def sample(
@@ -143,7 +143,11 @@ def shared_settings(
     seed, n_batches = _seed(seed), count("n_batches", n_batches, 2)
     if burn_in >= n_steps:
         raise ValueError(f"burn_in must be less than n_steps = {n_steps}, but is {burn_in}")
+    keep_draws = flag("keep_draws", keep_draws)
     _check_memory(target.dim, n_chains, -(-(n_steps - burn_in) // thin) if keep_draws else 0)
+    if flag("with_replacement", with_replacement) and batch_size is None:
+        raise ValueError("with_replacement has no effect without a batch_size")
+    checkpoints = _checkpoints(n_steps, marks)
     named = _observables(target, observables)
     if named and n_batches > n_steps - burn_in:
         raise ValueError(
@@ -164,7 +168,7 @@ def shared_settings(
         "threads": None if threads is None else count("threads", threads, 1),
         "observables": list(named.items()),
         "burn_in": burn_in,
-        "checkpoints": _checkpoints(n_steps, marks) if named else [],
+        "checkpoints": checkpoints if named else [],
         "n_batches": n_batches,
         "metric": "identity",
         "diagonal": None,
@@ -222,7 +226,7 @@ def prepare(
         settings["step_size"] = step_size.a
         settings["decreasing"] = (step_size.b, step_size.gamma)
     else:
-        settings["step_size"] = _float(step_size)
+        settings["step_size"] = number("step_size", step_size)
     settings["skew"], settings["j"] = dynamics.field, _skew(target, dynamics)
     settings["beta"] = dynamics.beta
     metric = _metric(target, dynamics, settings)
@@ -249,40 +253,51 @@ def _check_memory(dim: int, n_chains: int, draws: int) -> None:
         )
 
 
-def _float(step_size: Any) -> float:
-    try:
-        return float(step_size)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"step_size must be a number or langevin.decreasing(...), but is {step_size!r}"
-        ) from error
-
-
 def _observables(target: BaseTarget, given: Observables) -> dict[str, Any]:
-    if isinstance(given, str):
-        raise TypeError("observables must be a list of names or a dictionary, not a string")
-    pairs = given.items() if isinstance(given, Mapping) else [(None, value) for value in given]
+    """What is measured, by its name."""
+    pairs: list[tuple[str | None, Any]]
+    if isinstance(given, Mapping):
+        pairs = [(_checked_name(name), value) for name, value in given.items()]
+    else:
+        pairs = [(None, value) for value in listed("observables", given)]
     named: dict[str, Any] = {}
     for name, value in pairs:
-        if isinstance(value, str):
-            named[name or value] = value if value in SIMPLE else _coordinate(target, value)
-        elif callable(value):
-            own = str(name or getattr(value, "__name__", "<lambda>"))
-            if own == "<lambda>":
-                raise TypeError("functions need names: observables={'name': function}")
-            named[own] = value
-        else:
-            try:
-                coordinate = operator.index(value)
-            except TypeError as error:
-                raise TypeError(
-                    "an observable must be a name, the number of a coordinate or a function, "
-                    f"but is {value!r}"
-                ) from error
-            if not 0 <= coordinate < target.dim:
-                raise ValueError(f"there is no coordinate {coordinate}; dim is {target.dim}")
-            named[name or _labels(target)[coordinate]] = coordinate
+        own, measured = _observable(target, value, name)
+        if own in named:
+            raise ValueError(
+                f"two observables are called {own!r}; a dictionary gives them other names"
+            )
+        named[own] = measured
     return named
+
+
+def _checked_name(name: Any) -> str:
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"the name of an observable must be a text, but is {name!r}")
+    return name
+
+
+def _observable(target: BaseTarget, value: Any, name: str | None) -> tuple[str, Any]:
+    """An observable with its name: the given one, or its own."""
+    if isinstance(value, str):
+        return name or value, value if value in SIMPLE else _coordinate(target, value)
+    if callable(value):
+        own = str(name or getattr(value, "__name__", "<lambda>"))
+        if own == "<lambda>":
+            raise TypeError("functions need names: observables={'name': function}")
+        return own, value
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError("a truth value is no number")
+        coordinate = operator.index(value)
+    except TypeError as error:
+        raise TypeError(
+            "an observable must be a name, the number of a coordinate or a function, "
+            f"but is {value!r}"
+        ) from error
+    if not 0 <= coordinate < target.dim:
+        raise ValueError(f"there is no coordinate {coordinate}; dim is {target.dim}")
+    return name or _labels(target)[coordinate], coordinate
 
 
 def _labels(target: BaseTarget) -> list[str]:
@@ -305,7 +320,10 @@ def _coordinate(target: BaseTarget, name: str) -> int:
 def _checkpoints(n_steps: int, marks: Sequence[int] | None) -> list[int]:
     if marks is None:
         return _core.log_spaced(n_steps, 20)
-    return sorted({m for m in (count("marks", m, 1) for m in marks) if m <= n_steps})
+    checked = {count("marks", m, 1) for m in listed("marks", marks)}
+    if checked and max(checked) > n_steps:
+        raise ValueError(f"marks must be at most n_steps = {n_steps}, but one is {max(checked)}")
+    return sorted(checked)
 
 
 def _start(
@@ -313,7 +331,7 @@ def _start(
 ) -> Array | None:
     if start is None:
         return target._default_start(n_chains, seed)
-    array = floats("start", start, np.ndim(start))
+    array = np.atleast_1d(real("start", start))
     if array.shape not in ((target.dim,), (n_chains, target.dim)):
         raise ValueError(
             f"start must have shape ({target.dim},) or ({n_chains}, {target.dim}), "
@@ -350,7 +368,7 @@ def _metric(
         return given
     if callable(given):
         return Metric(given)
-    array = floats("metric", given, np.ndim(given))
+    array = np.ascontiguousarray(real("metric", given))
     if array.shape == (target.dim,):
         settings["metric"], settings["diagonal"] = "diagonal", array
     elif array.shape == (target.dim, target.dim):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._arrays import Array, count, floats
+from ._arrays import Array, count, finite, floats
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,13 @@ class Skew:
         return self._make(dim)
 
 
+def _norm(value: float) -> float:
+    norm = finite("norm", value)
+    if norm < 0.0:
+        raise ValueError(f"norm must not be negative, but is {norm}")
+    return norm
+
+
 def random_skew(seed: int = 0, norm: float = 1.0) -> Skew:
     """Random signs, scaled to the given spectral norm.
 
@@ -60,7 +67,7 @@ def random_skew(seed: int = 0, norm: float = 1.0) -> Skew:
     >>> bool((j == -j.T).all())
     True
     """
-    seed = count("seed", seed, 0)
+    seed, norm = count("seed", seed, 0), _norm(norm)
     return Skew(f"random_skew(seed={seed})", lambda dim: norm * _core.random_skew(dim, seed))
 
 
@@ -71,6 +78,7 @@ def sign_skew(delta: float = 1.0) -> Skew:
     >>> lv.sign_skew(0.5).matrix(3)[0]
     array([0. , 0.5, 0.5])
     """
+    delta = finite("delta", delta)
     return Skew(f"sign_skew({delta})", lambda dim: _core.sign_skew(dim, delta))
 
 
@@ -81,6 +89,7 @@ def kronecker_skew(norm: float = 1.0) -> Skew:
     >>> lv.kronecker_skew().matrix(9).shape
     (9, 9)
     """
+    norm = _norm(norm)
 
     def make(dim: int) -> Array:
         size = math.isqrt(dim)

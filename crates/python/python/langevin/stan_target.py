@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._arrays import Array, count, states
+from ._arrays import Array, count, real, states
 from ._extras import require
 from .metric import Metric
 from .target import BaseTarget, Parameter
@@ -69,7 +69,7 @@ class StanTarget(BaseTarget):
         >>> lv.from_stan(library, {"N": 2, "x": [1.0, 3.0]}).unconstrain([5.0, 1.0])
         array([5., 0.])
         """
-        array = np.asarray(values, dtype=np.float64)
+        array = real("values", values)
         rows = np.ascontiguousarray(np.atleast_2d(array))
         free = self._inner.unconstrain(rows)
         return free[0] if array.ndim == 1 else free

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._arrays import Array, count, floats
+from ._arrays import Array, count, floats, number, real
 
 
 def _each(function: Callable[[Array], float], draws: ArrayLike) -> Any:
     """Applies a function of (chain, draw) to every coordinate of (chain, draw, …)."""
-    array = np.asarray(draws, dtype=np.float64)
+    array = real("draws", draws)
     if array.ndim < 2:
         raise ValueError(f"draws must have shape (chain, draw, ...), but it is {array.shape}")
     if array.ndim == 2:
@@ -87,7 +87,8 @@ def ess_quantile(draws: ArrayLike, prob: float) -> Any:
     >>> lv.ess_quantile(np.random.default_rng(0).normal(size=(4, 1000)), 0.5) > 2000
     True
     """
-    return _each(lambda d: _core.ess_quantile(d, float(prob)), draws)
+    level = number("prob", prob)
+    return _each(lambda d: _core.ess_quantile(d, level), draws)
 
 
 def mcse_mean(draws: ArrayLike) -> Any:
@@ -120,12 +121,14 @@ def batch_means(series: ArrayLike, step_size: float, n_batches: int = 20) -> flo
     8.0
     """
     return _core.batch_means(
-        floats("series", series, 1), count("n_batches", n_batches, 2), float(step_size)
+        floats("series", series, 1),
+        count("n_batches", n_batches, 2),
+        number("step_size", step_size),
     )
 
 
 def _points(draws: ArrayLike, scores: ArrayLike) -> tuple[Array, Array]:
-    points, slopes = np.asarray(draws, dtype=np.float64), np.asarray(scores, dtype=np.float64)
+    points, slopes = real("draws", draws), real("scores", scores)
     if points.ndim < 2 or points.shape != slopes.shape:
         raise ValueError(
             "draws and scores must have the same shape (n, dim) or (chain, draw, dim), but have "
@@ -163,4 +166,4 @@ def ksd_curve(
     (500,)
     """
     points, slopes = _points(draws, scores)
-    return _core.ksd_curve(points, slopes, float(c), float(exponent))
+    return _core.ksd_curve(points, slopes, number("c", c), number("exponent", exponent))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._arrays import Array, count, states
+from ._arrays import Array, count, listed, states
 from .metric import Metric
 from .skew import Skew, random_skew
 
@@ -88,13 +88,22 @@ def parameters_of(value: ParametersArgument, dim: int) -> tuple[Parameter, ...]:
     if value is None:
         return (Parameter("theta", (dim,)),)
     if isinstance(value, Mapping):
-        parameters = tuple(Parameter(n, tuple(map(int, s))) for n, s in value.items())
+        parameters = tuple(Parameter(str(n), _shape(n, s)) for n, s in value.items())
     else:
-        parameters = tuple(Parameter(str(name)) for name in value)
+        parameters = tuple(Parameter(str(name)) for name in listed("parameters", value))
+    names = [p.name for p in parameters]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two parameters are called {name!r}")
     size = sum(p.size for p in parameters)
     if size != dim:
         raise ValueError(f"parameters have {size} coordinates, but dim is {dim}")
     return parameters
+
+
+def _shape(name: str, shape: Any) -> tuple[int, ...]:
+    label = f"the shape of {name!r}"
+    return tuple(count(label, length, 0) for length in listed(label, shape))
 
 
 class BaseTarget(ABC):
@@ -203,7 +212,7 @@ class Target(BaseTarget):
             )
         if datum_score is not None and self.n_data == 0:
             raise ValueError("datum_score needs n_data, the number of data")
-        self.positive = [count("positive", c, 0) for c in positive]
+        self.positive = [count("positive", c, 0) for c in listed("positive", positive)]
         if any(c >= self.dim for c in self.positive):
             raise ValueError(f"positive names coordinate {max(self.positive)}, but dim is {dim}")
         self._log_density = log_density

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._arrays import Array, count, floats
+from ._arrays import Array, count, flag, floats, number, real
 from .dynamics import Dynamics
 from .models import LinearGaussian, NormalParameters
 
@@ -24,10 +24,13 @@ Observable = Union[str, int, tuple[ArrayLike, ArrayLike]]
 
 def _observable(value: Observable, dim: int) -> tuple[Array, Array]:
     zeros, square = np.zeros(dim), np.zeros((dim, dim))
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and len(value) == 2:
         return floats("v", value[0], 1), floats("S", value[1], 2)
     if isinstance(value, (int, np.integer)):
-        return np.eye(dim)[count("coordinate", value, 0)], square
+        coordinate = count("a coordinate", value, 0)
+        if coordinate >= dim:
+            raise ValueError(f"there is no coordinate {coordinate}; dim is {dim}")
+        return np.eye(dim)[coordinate], square
     if value == "sum":
         return np.ones(dim), square
     if value == "sum_of_squares":
@@ -76,6 +79,8 @@ class Gaussian:
     """
 
     def __init__(self, target: LinearGaussian, dynamics: Dynamics | str = "LD") -> None:
+        if not isinstance(target, LinearGaussian):
+            raise TypeError(f"target must be a LinearGaussian, but is {target!r}")
         chosen = Dynamics.of(dynamics)
         self._target = target
         dim = target.dim
@@ -87,7 +92,7 @@ class Gaussian:
         elif callable(metric) or not np.ndim(metric):
             raise TypeError("exact answers need a constant metric: a name or an array")
         else:
-            b = np.asarray(metric, dtype=np.float64)
+            b = real("metric", metric)
             b = np.diag(b) if b.ndim == 1 else b
         c = np.zeros((dim, dim))
         if chosen.field != "none":
@@ -138,7 +143,9 @@ class Gaussian:
         True
         """
         phi = _observable(observable, self._target.dim)
-        return self._inner.batch_means_expectation(phi, n_batches, batch_time)
+        return self._inner.batch_means_expectation(
+            phi, count("n_batches", n_batches, 2), number("batch_time", batch_time)
+        )
 
     def euler_maruyama(
         self, step_size: float, batch_size: int | None = None, with_replacement: bool = False
@@ -151,10 +158,13 @@ class Gaussian:
         (1, 1)
         """
         minibatch = None
+        replaced = flag("with_replacement", with_replacement)
+        if replaced and batch_size is None:
+            raise ValueError("with_replacement has no effect without a batch_size")
         if batch_size is not None:
             size = count("batch_size", batch_size, 1)
-            minibatch = (self._target.data, self._target.noise_precision, size, with_replacement)
-        inner = self._inner.euler_maruyama(float(step_size), minibatch)
+            minibatch = (self._target.data, self._target.noise_precision, size, replaced)
+        inner = self._inner.euler_maruyama(number("step_size", step_size), minibatch)
         return EulerChain(inner, self._target.dim)
 
 
@@ -218,7 +228,9 @@ class EulerChain:
         """
         phi = _observable(observable, self._dim)
         theta = None if start is None else floats("start", start, 1)
-        return self._inner.batch_means_expectation(phi, n_batches, batch_steps, theta)
+        return self._inner.batch_means_expectation(
+            phi, count("n_batches", n_batches, 2), count("batch_steps", batch_steps, 1), theta
+        )
 
     def running_average(
         self, observable: Observable, n_steps: int, start: ArrayLike
@@ -231,7 +243,8 @@ class EulerChain:
         -1.5
         """
         phi = _observable(observable, self._dim)
-        return Moments(*self._inner.running_average(phi, n_steps, floats("start", start, 1)))
+        states, theta = count("n_steps", n_steps, 1), floats("start", start, 1)
+        return Moments(*self._inner.running_average(phi, states, theta))
 
 
 class Normal:
@@ -246,6 +259,8 @@ class Normal:
     """
 
     def __init__(self, target: NormalParameters, dynamics: Dynamics | str = "LD") -> None:
+        if not isinstance(target, NormalParameters):
+            raise TypeError(f"target must be a NormalParameters, but is {target!r}")
         chosen = Dynamics.of(dynamics)
         self._posterior = _core.NormalPosterior(
             target.n_data, target.sample_mean, target.sample_sd
@@ -257,7 +272,10 @@ class Normal:
         delta = 0.0
         if chosen.field != "none":
             skew = chosen.skew if chosen.skew is not None else target._default_skew()
-            delta = float(skew.matrix(2)[0, 1])
+            j = skew.matrix(2)
+            if j.shape != (2, 2):
+                raise ValueError(f"J has size {len(j)}, but the target has 2 coordinates")
+            delta = float(j[0, 1])
         self._arguments = (natural, chosen.field, delta, chosen.beta)
         self._diffusion: _core.NormalDiffusion | None = None
 
@@ -308,4 +326,6 @@ class Normal:
         True
         """
         phi = _observable(observable, 2)
-        return self._inner().batch_means_expectation(phi, n_batches, batch_time)
+        return self._inner().batch_means_expectation(
+            phi, count("n_batches", n_batches, 2), number("batch_time", batch_time)
+        )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._arrays import Array
+from ._arrays import Array, flag
 from ._extras import require
 from ._warnings import warn
 from .divergence import Divergence, warn_of
@@ -315,7 +315,7 @@ class Trace:
         layout = [(p.name, _dims(p)) for p in self.parameters]
         attributes = json.dumps(self._attributes())
         stored = _core.Stored(layout, draws, diverging, stats, attributes)
-        stored.write(os.fspath(path), replace)
+        stored.write(os.fspath(path), flag("replace", replace))
 
     def to_arviz(self) -> Any:
         """A DataTree with ArviZ ≥ 1, an InferenceData with older ones.

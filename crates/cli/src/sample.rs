@@ -121,7 +121,7 @@ fn to_store(run: &Run, arm: &Arm, recorded: &Recorded) -> store::Result<Draws> {
     .with_attribute("dynamics", arm.name.clone())?
     .with_attribute("settings", arm_settings(arm).to_string())?
     .with_attribute("seed", run.seed)?
-    .with_attribute("steps", run.n_steps)?
+    .with_attribute("n_steps", run.n_steps)?
     .with_attribute("burn_in", run.burn_in)?
     .with_attribute("thin", run.thin)?
     .with_attribute("run_file", run.source.text())?;

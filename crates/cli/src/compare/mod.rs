@@ -168,10 +168,10 @@ pub fn tasks(run: &Arc<Run>) -> Vec<Task> {
                 start: ksd.burn_in,
                 thin: ksd.thin,
                 // At least one point was asked for, so this cannot fail.
-                checkpoints: log_spaced(ksd.points, KSD_PER_DECADE).unwrap_or_default(),
+                checkpoints: log_spaced(ksd.n_points, KSD_PER_DECADE).unwrap_or_default(),
                 kernel: ksd.kernel,
             };
-            let n_steps = ksd.burn_in + ksd.thin * (ksd.points as u64 - 1) + 1;
+            let n_steps = ksd.burn_in + ksd.thin * (ksd.n_points as u64 - 1) + 1;
             tasks.push(task(&ksd.arm(arm), ksd.n_chains, n_steps, recording));
         }
         if let Some(paths) = &run.measure.trajectories {

@@ -200,7 +200,7 @@ fn ksd_note(run: &Run) -> String {
     };
     format!(
         "Mean over {} chains of up to {} points, {every}, with bands of one standard error.",
-        ksd.n_chains, ksd.points
+        ksd.n_chains, ksd.n_points
     )
 }
 

@@ -72,7 +72,7 @@ pub struct Reference {
 #[derive(Clone, Copy, Debug)]
 pub struct Ksd {
     /// Number of points.
-    pub points: usize,
+    pub n_points: usize,
     /// Number of chains.
     pub n_chains: usize,
     /// Distance between points, in steps.
@@ -155,19 +155,19 @@ impl Measure {
                 .flatten()
                 .collect(),
         };
-        let (steps, burn_in) = (run.steps.value, run.burn_in.value);
-        if burn_in >= steps {
+        let (n_steps, burn_in) = (run.n_steps.value, run.burn_in.value);
+        if burn_in >= n_steps {
             return run.burn_in.place.refuse(format!(
-                "burn_in must be below steps = {steps}, but is {burn_in}"
+                "burn_in must be below n_steps = {n_steps}, but is {burn_in}"
             ));
         }
         let n_batches = typed.n_batches.as_ref();
-        let place = n_batches.map_or(&run.steps.place, |n| &n.place);
+        let place = n_batches.map_or(&run.n_steps.place, |n| &n.place);
         let n_batches = n_batches.map_or(DEFAULT_BATCHES as u64, |n| n.value);
-        if n_batches < 2 || n_batches > steps - burn_in {
+        if n_batches < 2 || n_batches > n_steps - burn_in {
             return place.refuse(format!(
                 "{n_batches} batches of the {} states after burn-in: from 2 to that many are possible",
-                steps - burn_in
+                n_steps - burn_in
             ));
         }
         let per_decade = typed.checkpoints_per_decade.as_ref();
@@ -176,13 +176,13 @@ impl Measure {
             Some("burn-in") => burn_in,
             _ => 0,
         };
-        let counted = (steps - origin) as usize;
-        let checkpoints = log_spaced(counted, per_decade as usize).at(&run.steps.place)?;
+        let counted = (n_steps - origin) as usize;
+        let checkpoints = log_spaced(counted, per_decade as usize).at(&run.n_steps.place)?;
         Ok(Measure {
             truth: truth(typed, &observables, target, arms)?,
             observables,
             n_batches: n_batches as usize,
-            batch_steps: (steps - burn_in) / n_batches,
+            batch_steps: (n_steps - burn_in) / n_batches,
             origin,
             checkpoints: checkpoints.into_iter().map(|k| k as u64).collect(),
             ksd: typed.ksd.as_ref().map(ksd).transpose()?,
@@ -288,8 +288,8 @@ fn truth(
         }
         typed::Truth::Reference {
             dynamics,
-            chains,
-            steps,
+            n_chains,
+            n_steps,
             burn_in,
             step_size,
         } => {
@@ -301,10 +301,10 @@ fn truth(
                     names.join(", ")
                 ));
             };
-            if burn_in.value >= steps.value {
-                return burn_in.place.refuse("burn_in must be below steps");
+            if burn_in.value >= n_steps.value {
+                return burn_in.place.refuse("burn_in must be below n_steps");
             }
-            if *chains < 2 {
+            if *n_chains < 2 {
                 return place.refuse("a reference run needs at least two chains");
             }
             let mut arm = arm.clone();
@@ -314,8 +314,8 @@ fn truth(
             }
             Ok(Truth::Reference(Box::new(Reference {
                 arm,
-                n_chains: *chains as usize,
-                n_steps: steps.value,
+                n_chains: *n_chains as usize,
+                n_steps: n_steps.value,
                 burn_in: burn_in.value,
             })))
         }
@@ -325,8 +325,8 @@ fn truth(
 fn ksd(typed: &At<typed::Ksd>) -> Result<Ksd> {
     let value = typed.value;
     Ok(Ksd {
-        points: value.points as usize,
-        n_chains: value.chains as usize,
+        n_points: value.n_points as usize,
+        n_chains: value.n_chains as usize,
         thin: value.thin,
         burn_in: value.burn_in,
         kernel: Kernel::new(value.c, value.exponent).at(&typed.place)?,
@@ -348,8 +348,8 @@ fn trajectories(typed: &At<typed::Trajectories>, target: &Target) -> Result<Traj
         }
     };
     Ok(Trajectories {
-        n_chains: value.chains as usize,
-        n_steps: value.steps,
+        n_chains: value.n_chains as usize,
+        n_steps: value.n_steps,
         thin: value.thin,
         coordinates,
     })

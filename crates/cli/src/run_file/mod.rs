@@ -79,8 +79,8 @@ impl Run {
     ///     model = "normal"
     ///     data.values = [1.0, 2.0, 4.0, 8.0]
     ///     [run]
-    ///     chains = 8
-    ///     steps = 1000
+    ///     n_chains = 8
+    ///     n_steps = 1000
     ///     step_size = 0.01
     /// "#;
     /// let run = Run::from_source(&Source::from_text("demo.toml", text), None)?;
@@ -103,8 +103,8 @@ impl Run {
             // The debug form names every number of the model in full.
             fingerprint: blake3::hash(format!("{:?}", target.model).as_bytes()).to_string(),
             target: Arc::new(target),
-            n_chains: typed.run.chains.value as usize,
-            n_steps: typed.run.steps.value,
+            n_chains: typed.run.n_chains.value as usize,
+            n_steps: typed.run.n_steps.value,
             burn_in: typed.run.burn_in.value,
             thin: typed.run.thin,
             seed: seed.unwrap_or(typed.run.seed),

@@ -110,9 +110,9 @@ pub struct Run {
     /// Where it stands.
     pub place: Place,
     /// Number of chains.
-    pub chains: At<u64>,
+    pub n_chains: At<u64>,
     /// Number of states of each chain, the initial one included.
-    pub steps: At<u64>,
+    pub n_steps: At<u64>,
     /// Step size.
     pub step_size: At<StepSize>,
     /// States to leave out.
@@ -270,9 +270,9 @@ pub enum Truth {
         /// Name of the dynamics.
         dynamics: At<String>,
         /// Number of chains.
-        chains: u64,
+        n_chains: u64,
         /// Number of states.
-        steps: At<u64>,
+        n_steps: At<u64>,
         /// States to leave out.
         burn_in: At<u64>,
         /// Step size; that of the dynamics if not given.
@@ -284,9 +284,9 @@ pub enum Truth {
 #[derive(Clone, Copy, Debug)]
 pub struct Ksd {
     /// Number of points.
-    pub points: u64,
+    pub n_points: u64,
     /// Number of chains.
-    pub chains: u64,
+    pub n_chains: u64,
     /// Distance between points, in steps.
     pub thin: u64,
     /// Number of the first state.
@@ -303,9 +303,9 @@ pub struct Ksd {
 #[derive(Clone, Debug)]
 pub struct Trajectories {
     /// Number of chains.
-    pub chains: u64,
+    pub n_chains: u64,
     /// Number of states.
-    pub steps: u64,
+    pub n_steps: u64,
     /// Distance between states that are kept.
     pub thin: u64,
     /// Coordinates to draw, by name.

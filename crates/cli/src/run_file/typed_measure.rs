@@ -55,12 +55,12 @@ fn reference_run(value: Value) -> Result<Truth> {
         dynamics: section
             .required("dynamics", "the name of one of the dynamics")?
             .text()?,
-        chains: section
-            .required("chains", "the number of chains")?
+        n_chains: section
+            .required("n_chains", "the number of chains")?
             .positive_count()?
             .value,
-        steps: section
-            .required("steps", "the number of states of each chain")?
+        n_steps: section
+            .required("n_steps", "the number of states of each chain")?
             .positive_count()?,
         burn_in: section
             .required("burn_in", "the number of states to leave out")?
@@ -75,12 +75,12 @@ fn ksd(value: Value) -> Result<At<Ksd>> {
     let mut section = value.section("`ksd`")?;
     let or = |value: Option<At<u64>>, default| value.map_or(default, |n| n.value);
     let ksd = Ksd {
-        points: section
-            .required("points", "the number of points")?
+        n_points: section
+            .required("n_points", "the number of points")?
             .positive_count()?
             .value,
-        chains: section
-            .required("chains", "the number of chains")?
+        n_chains: section
+            .required("n_chains", "the number of chains")?
             .positive_count()?
             .value,
         thin: or(maybe(section.optional("thin"), |v| v.positive_count())?, 1),
@@ -96,12 +96,12 @@ fn ksd(value: Value) -> Result<At<Ksd>> {
 fn trajectories(value: Value) -> Result<At<Trajectories>> {
     let mut section = value.section("`trajectories`")?;
     let trajectories = Trajectories {
-        chains: section
-            .required("chains", "the number of chains")?
+        n_chains: section
+            .required("n_chains", "the number of chains")?
             .positive_count()?
             .value,
-        steps: section
-            .required("steps", "the number of states")?
+        n_steps: section
+            .required("n_steps", "the number of states")?
             .positive_count()?
             .value,
         thin: maybe(section.optional("thin"), |v| v.positive_count())?.map_or(1, |n| n.value),

@@ -26,7 +26,7 @@ fn wait_for_units(child: &mut Child, out: &Path, wanted: usize) {
 }
 
 fn longer() -> String {
-    GAUSSIAN.replace("steps = 4000", "steps = 20000")
+    GAUSSIAN.replace("n_steps = 4000", "n_steps = 20000")
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn finished_units_are_used_unless_fresh() {
     let modified = |path: &Path| std::fs::metadata(path).unwrap().modified().unwrap();
     let unit = unit_files(&place.path("o")).remove(0);
     let time = modified(&unit);
-    let more = GAUSSIAN.replace("chains = 192", "chains = 256");
+    let more = GAUSSIAN.replace("n_chains = 192", "n_chains = 256");
     place.write("gauss.toml", &more);
     place.succeed(&["compare", "gauss.toml", "--out", "o"]);
     assert_eq!(n_units(&place.path("o")), UNITS + 5);

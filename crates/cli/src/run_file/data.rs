@@ -3,6 +3,7 @@
 use langevin::rng::{Rng, Stream};
 use nalgebra::DMatrix;
 
+use super::kind::Kind;
 use super::source::{AtPlace, Place, Result};
 use super::typed::{CsvFile, Data, Generate};
 use crate::csv_data::{RowFilter, Selection, Table};
@@ -22,8 +23,8 @@ pub struct Rows {
 
 /// What the model wants of its data.
 pub struct Wanted<'a> {
-    /// Name of the model.
-    pub model: &'static str,
+    /// The model.
+    pub model: Kind,
     /// Whether every row needs a label.
     pub labels: bool,
     /// Covariance of the data of the linear Gaussian model, where its size is known already.
@@ -53,16 +54,16 @@ pub fn rows(data: &Data, wanted: &Wanted) -> Result<Rows> {
             check_labels(found, wanted, "`label`, the name of the column of labels")
         }
         Data::Generate(how) => match wanted.model {
-            "normal" => normal(how),
-            "linear-gaussian" => linear_gaussian(how, wanted),
-            "logistic" => logistic(how, wanted.place),
-            _ => ica(how, wanted.place),
+            Kind::Normal => normal(how),
+            Kind::LinearGaussian => linear_gaussian(how, wanted),
+            Kind::Logistic => logistic(how, wanted.place),
+            Kind::Ica => ica(how, wanted.place),
         },
     }
 }
 
 fn check_labels(found: Rows, wanted: &Wanted, expected: &str) -> Result<Rows> {
-    let model = wanted.model;
+    let model = wanted.model.name();
     match (&found.labels, wanted.labels) {
         (None, true) => wanted
             .place

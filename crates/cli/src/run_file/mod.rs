@@ -6,6 +6,7 @@
 
 mod arm;
 mod data;
+mod kind;
 mod measure;
 mod reader;
 mod source;
@@ -25,6 +26,7 @@ use langevin::chain::{Control, Plan, Start};
 
 pub use arm::Arm;
 pub(crate) use data::csv_header;
+pub use kind::Kind;
 pub use measure::{Ksd, Measure, Named, OBSERVABLES, Reference, Trajectories, Truth};
 pub use source::{Place, Result, RunFileError, Source};
 pub use target::Target;

@@ -5,6 +5,7 @@ use langevin::models::{Ica, LinearGaussian, LogisticRegression, NormalParameters
 use nalgebra::DMatrix;
 
 use super::data::{Rows, Wanted, random_orthogonal, rows};
+use super::kind::Kind;
 use super::source::{At, AtPlace, Result};
 use super::typed;
 use crate::store::{Dim, Layout, Param};
@@ -23,13 +24,12 @@ pub struct Target {
 impl Target {
     /// Builds the model, reading or making its data.
     pub fn new(typed: &typed::Target) -> Result<Self> {
-        let model = match typed.model.value {
-            "linear-gaussian" => linear_gaussian(typed)?,
-            "normal" => normal(typed)?,
-            "logistic" => logistic(typed)?,
-            _ => ica(typed)?,
-        };
-        Ok(model)
+        match typed.model.value {
+            Kind::LinearGaussian => linear_gaussian(typed),
+            Kind::Normal => normal(typed),
+            Kind::Logistic => logistic(typed),
+            Kind::Ica => ica(typed),
+        }
     }
 
     /// Names of the coordinates in the order of the layout.
@@ -89,7 +89,7 @@ fn required<'a, T>(
     field: &'a Option<At<T>>,
     name: &str,
 ) -> Result<&'a At<T>> {
-    let model = typed.model.value;
+    let model = typed.model.value.name();
     let missing = || {
         typed
             .model
@@ -100,7 +100,7 @@ fn required<'a, T>(
 }
 
 fn forbidden<T>(typed: &typed::Target, field: &Option<At<T>>, name: &str) -> Result<()> {
-    let model = typed.model.value;
+    let model = typed.model.value.name();
     match field {
         Some(found) => found
             .place

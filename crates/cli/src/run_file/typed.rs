@@ -5,6 +5,7 @@ use std::sync::Arc;
 use langevin::catalog::Model;
 use toml::de::DeTable;
 
+use super::kind::Kind;
 use super::reader::{Section, Value};
 use super::source::{At, Place, Result, Source};
 
@@ -28,8 +29,8 @@ pub struct Typed {
 /// `[target]`.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// Name of the model.
-    pub model: At<&'static str>,
+    /// The model.
+    pub model: At<Kind>,
     /// Γ_X of the linear Gaussian model.
     pub noise_precision: Option<At<Matrix>>,
     /// Γ_θ, α or λ.
@@ -361,17 +362,25 @@ pub(super) fn maybe<'a, T>(
 
 fn target(value: Value) -> Result<Target> {
     let mut section = value.section("[target]")?;
-    let names = Model::LIST.map(|(name, _)| name);
     let target = Target {
-        model: section
-            .required("model", "the name of a model")?
-            .word(&names)?,
+        model: kind(section.required("model", "the name of a model")?)?,
         noise_precision: maybe(section.optional("noise_precision"), matrix)?,
         prior_precision: maybe(section.optional("prior_precision"), matrix)?,
         data: super::typed_data::data(section.required("data", "the section [target.data]")?)?,
     };
     section.finish()?;
     Ok(target)
+}
+
+fn kind(value: Value) -> Result<At<Kind>> {
+    let word = value.word(&Model::LIST.map(|(name, _)| name))?;
+    match Kind::named(word.value) {
+        Some(kind) => Ok(at(word.place, kind)),
+        None => word.place.refuse(format!(
+            "run files cannot ask for the model {:?}",
+            word.value
+        )),
+    }
 }
 
 fn matrix(value: Value) -> Result<At<Matrix>> {

@@ -53,13 +53,43 @@ pub fn rows(data: &Data, wanted: &Wanted) -> Result<Rows> {
             let found = read_csv(file)?;
             check_labels(found, wanted, "`label`, the name of the column of labels")
         }
-        Data::Generate(how) => match wanted.model {
-            Kind::Normal => normal(how),
-            Kind::LinearGaussian => linear_gaussian(how, wanted),
-            Kind::Logistic => logistic(how, wanted.place),
-            Kind::Ica => ica(how, wanted.place),
-        },
+        Data::Generate(how) => {
+            check_fields(how, wanted.model)?;
+            match wanted.model {
+                Kind::Normal => normal(how),
+                Kind::LinearGaussian => linear_gaussian(how, wanted),
+                Kind::Logistic => logistic(how, wanted.place),
+                Kind::Ica => ica(how, wanted.place),
+            }
+        }
     }
+}
+
+/// Refuses what the data of another model are made with.
+fn check_fields(how: &Generate, model: Kind) -> Result<()> {
+    let known: &[&str] = match model {
+        Kind::Normal => &["mean", "sd"],
+        Kind::LinearGaussian => &["dim", "mean"],
+        Kind::Logistic => &["dim", "weights"],
+        Kind::Ica => &["signals"],
+    };
+    let typed = [
+        ("mean", how.mean.as_ref().map(|x| &x.place)),
+        ("sd", how.sd.as_ref().map(|x| &x.place)),
+        ("dim", how.dim.as_ref().map(|x| &x.place)),
+        ("weights", how.weights.as_ref().map(|x| &x.place)),
+        ("signals", how.signals.as_ref().map(|x| &x.place)),
+    ];
+    for (field, place) in typed {
+        if let (Some(place), false) = (place, known.contains(&field)) {
+            return place.refuse(format!(
+                "the model {:?} has no `{field}` in `generate`; expected n, seed, {}",
+                model.name(),
+                known.join(", ")
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn check_labels(found: Rows, wanted: &Wanted, expected: &str) -> Result<Rows> {
@@ -89,6 +119,12 @@ fn read_csv(typed: &CsvFile) -> Result<Rows> {
             header.iter().filter(other).cloned().collect()
         }
     };
+    if columns.is_empty() {
+        return place.refuse(format!(
+            "{}: no column is left for data beside those of `label` and `where`",
+            path.display()
+        ));
+    }
     let mut selected = columns.clone();
     selected.extend(typed.label.as_ref().map(|l| l.value.clone()));
     let selection = Selection {
@@ -140,7 +176,18 @@ fn normals(rng: &mut Rng<f64>, n: usize) -> Vec<f64> {
 
 /// N(mean, sd²).
 fn normal(how: &Generate) -> Result<Rows> {
-    let mean = how.mean.as_ref().map_or(0.0, |m| m.value[0]);
+    let mean = match &how.mean {
+        None => 0.0,
+        Some(mean) => match mean.value.as_slice() {
+            [x] => *x,
+            list => {
+                let n = list.len();
+                return mean.place.refuse(format!(
+                    "expected one number, the mean, found a list of {n}"
+                ));
+            }
+        },
+    };
     let sd = how.sd.as_ref().map_or(1.0, |s| s.value);
     let mut rng = Rng::new(how.seed, DATA, Stream::Setup);
     let z = normals(&mut rng, how.n.value as usize);

@@ -28,6 +28,7 @@ impl<'a> Value<'a> {
             DeValue::Float(number) => number.to_string(),
             DeValue::Boolean(value) => value.to_string(),
             DeValue::Datetime(date) => format!("the date {date}"),
+            DeValue::Array(list) if list.is_empty() => "an empty list".into(),
             DeValue::Array(_) => "a list".into(),
             DeValue::Table(_) => "a table".into(),
         };
@@ -153,25 +154,33 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A list of numbers.
+    /// The values of a list that must not be empty.
+    pub fn full_list(&self, expected: &str) -> Result<Vec<Value<'a>>> {
+        match self.list(expected)? {
+            list if list.is_empty() => self.refuse(expected),
+            list => Ok(list),
+        }
+    }
+
+    /// A list of one or more numbers.
     pub fn numbers(&self) -> Result<At<Vec<f64>>> {
-        let list = self.list("a list of numbers")?;
+        let list = self.full_list("a list of one or more numbers")?;
         let numbers: Result<Vec<f64>> = list.iter().map(|v| Ok(v.number()?.value)).collect();
         Ok(self.with(numbers?))
     }
 
-    /// A list of texts.
+    /// A list of one or more texts.
     pub fn texts(&self) -> Result<At<Vec<String>>> {
-        let list = self.list("a list of texts in quotes")?;
+        let list = self.full_list("a list of one or more texts in quotes")?;
         let texts: Result<Vec<String>> = list.iter().map(|v| Ok(v.text()?.value)).collect();
         Ok(self.with(texts?))
     }
 
-    /// Rows of numbers, all of one length.
+    /// One or more rows of numbers, all of one length.
     pub fn rows(&self) -> Result<At<Vec<Vec<f64>>>> {
-        let expected = "a list of rows, each a list of numbers";
+        let expected = "a list of one or more rows, each a list of numbers";
         let mut rows: Vec<Vec<f64>> = vec![];
-        for value in self.list(expected)? {
+        for value in self.full_list(expected)? {
             if !value.is_list() {
                 return value.refuse("a row, that is, a list of numbers");
             }

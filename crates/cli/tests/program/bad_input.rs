@@ -3,7 +3,7 @@
 use crate::{GAUSSIAN, NORMAL, Workplace, texts};
 
 /// Runs a command that must be refused, and returns what it says.
-fn refused(place: &Workplace, arguments: &[&str]) -> String {
+pub(crate) fn refused(place: &Workplace, arguments: &[&str]) -> String {
     let output = place.run(arguments);
     let (stdout, stderr) = texts(&output);
     assert_eq!(output.status.code(), Some(2), "{stdout}{stderr}");
@@ -13,7 +13,7 @@ fn refused(place: &Workplace, arguments: &[&str]) -> String {
 }
 
 /// `compare` of a run file must be refused with every one of these words, before any output.
-fn refuses(run: &str, words: &[&str]) {
+pub(crate) fn refuses(run: &str, words: &[&str]) {
     let place = Workplace::new();
     place.write("run.toml", run);
     let text = refused(&place, &["compare", "run.toml", "--out", "o"]);

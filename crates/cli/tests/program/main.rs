@@ -4,6 +4,7 @@ mod bad_input;
 mod compare;
 mod resume;
 mod sample;
+mod wrong_fields;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use crate::execute::{ExecuteError, Settings};
 use crate::output::Folder;
+use crate::shown;
 use crate::units::UnitCache;
 
 /// `out/NAME` for the run file `NAME.toml`.
@@ -135,7 +136,7 @@ pub fn main() -> ExitCode {
             let text = match (global.json, global.quiet) {
                 (true, _) => format!("{:#}\n", done.json),
                 (false, true) => String::new(),
-                (false, false) => done.text,
+                (false, false) => shown::lines(&done.text),
             };
             if let Err(error) = print(&text) {
                 eprintln!("error: cannot write to the standard output: {error}");
@@ -179,7 +180,7 @@ fn sentence(error: &anyhow::Error) -> String {
             text += &format!("{between}{cause}");
         }
     }
-    text.replace(['\n', '\r'], " ")
+    shown::sentence(&text)
 }
 
 fn run(cli: &Cli) -> anyhow::Result<Done> {

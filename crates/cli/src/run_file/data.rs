@@ -6,7 +6,8 @@ use nalgebra::DMatrix;
 use super::kind::Kind;
 use super::source::{AtPlace, Place, Result};
 use super::typed::{CsvFile, Data, Generate};
-use crate::csv_data::{RowFilter, Selection, Table};
+use crate::csv_data::{self, RowFilter, Selection, Table};
+use crate::shown;
 
 /// Data of a model: rows of numbers, perhaps with names of the columns and labels of the rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,7 +113,7 @@ fn read_csv(typed: &CsvFile) -> Result<Rows> {
         Some(columns) => columns.clone(),
         None => {
             // All columns but those with another purpose; the filter's column may hold text.
-            let header = csv_header(&path).at(place)?;
+            let header = csv_data::header(&path).at(place)?;
             let label = typed.label.as_ref().map(|l| &l.value);
             let filter = typed.filter.as_ref().map(|f| &f.0);
             let other = |name: &&String| Some(*name) != label && Some(*name) != filter;
@@ -122,7 +123,7 @@ fn read_csv(typed: &CsvFile) -> Result<Rows> {
     if columns.is_empty() {
         return place.refuse(format!(
             "{}: no column is left for data beside those of `label` and `where`",
-            path.display()
+            shown::path(&path)
         ));
     }
     let mut selected = columns.clone();
@@ -148,17 +149,6 @@ fn read_csv(typed: &CsvFile) -> Result<Rows> {
         columns: Some(columns),
         labels: typed.label.as_ref().map(|_| labels),
     })
-}
-
-/// The names in the first row of a CSV file.
-pub(crate) fn csv_header(path: &std::path::Path) -> std::result::Result<Vec<String>, String> {
-    let fail = |e: csv::Error| format!("{}: cannot be read: {e}", path.display());
-    let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::All)
-        .from_path(path)
-        .map_err(fail)?;
-    let header = reader.headers().map_err(fail)?;
-    Ok(header.iter().map(String::from).collect())
 }
 
 fn plain(values: Vec<f64>, width: usize) -> Rows {

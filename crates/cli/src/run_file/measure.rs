@@ -13,6 +13,7 @@ use super::reader::nearest;
 use super::source::{At, AtPlace, Result};
 use super::target::Target;
 use super::typed;
+use crate::shown::{names as name_list, quoted};
 
 /// Checkpoints of running averages in a factor of ten, unless the run file says otherwise.
 const CHECKPOINTS_PER_DECADE: u64 = 10;
@@ -243,11 +244,11 @@ fn coordinate<T>(at: &At<T>, name: &str, target: &Target, observable: bool) -> R
         "coordinate"
     };
     let hint = match nearest(name, known.iter().copied()) {
-        Some(word) => format!("did you mean {word:?}?"),
-        None => format!("expected one of {}", known.join("; ")),
+        Some(word) => format!("did you mean {}?", quoted(word)),
+        None => format!("expected one of {}", name_list(&known)),
     };
     at.place
-        .refuse(format!("there is no {kind} {name:?}; {hint}"))
+        .refuse(format!("there is no {kind} {}; {hint}", quoted(name)))
 }
 
 fn truth(
@@ -277,9 +278,9 @@ fn truth(
                 let Some(i) = observables.iter().position(|o| o.name == name.value) else {
                     let names: Vec<&str> = observables.iter().map(|o| o.name.as_str()).collect();
                     return name.place.refuse(format!(
-                        "{:?} is not among the observables {}",
-                        name.value,
-                        names.join(", ")
+                        "{} is not among the observables {}",
+                        quoted(&name.value),
+                        name_list(&names)
                     ));
                 };
                 known[i] = Some(*number);
@@ -296,9 +297,9 @@ fn truth(
             let Some(arm) = arms.iter().find(|arm| arm.name == dynamics.value) else {
                 let names: Vec<&str> = arms.iter().map(|a| a.name.as_str()).collect();
                 return dynamics.place.refuse(format!(
-                    "there are no dynamics {:?}; expected one of {}",
-                    dynamics.value,
-                    names.join(", ")
+                    "there are no dynamics {}; expected one of {}",
+                    quoted(&dynamics.value),
+                    name_list(&names)
                 ));
             };
             if burn_in.value >= n_steps.value {

@@ -25,12 +25,12 @@ use langevin::catalog::{self, Model};
 use langevin::chain::{Control, Plan, Start};
 
 pub use arm::Arm;
-pub(crate) use data::csv_header;
 pub use kind::Kind;
 pub use measure::{Ksd, Measure, Named, OBSERVABLES, Reference, Trajectories, Truth};
 pub use source::{Place, Result, RunFileError, Source};
 pub use target::Target;
 
+use crate::shown::{self, quoted};
 use arm::Places;
 use source::AtPlace;
 
@@ -147,7 +147,8 @@ impl Run {
             file: self.source.path().into(),
             line: None,
             message: format!(
-                "there are no dynamics {name:?}; expected one of {}",
+                "there are no dynamics {}; expected one of {}",
+                quoted(name),
                 self.arm_names()
             ),
         })
@@ -156,7 +157,7 @@ impl Run {
     /// The names of all dynamics, for messages.
     pub fn arm_names(&self) -> String {
         let names: Vec<&str> = self.arms.iter().map(|arm| arm.name.as_str()).collect();
-        names.join(", ")
+        shown::names(&names)
     }
 
     /// The plan of an arm for chains `first..first + n`.

@@ -6,6 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::source::{At, Place, Result, Source};
+use crate::shown::{quoted, short};
 
 /// A TOML value and where it stands.
 #[derive(Clone, Copy)]
@@ -23,9 +24,9 @@ impl<'a> Value<'a> {
     /// Refuses the value; `expected` says what belongs here.
     pub fn refuse<T>(&self, expected: &str) -> Result<T> {
         let found = match self.value.get_ref() {
-            DeValue::String(text) => format!("the text {text:?}"),
-            DeValue::Integer(number) => number.to_string(),
-            DeValue::Float(number) => number.to_string(),
+            DeValue::String(text) => format!("the text {}", quoted(text)),
+            DeValue::Integer(number) => short(&number.to_string()),
+            DeValue::Float(number) => short(&number.to_string()),
             DeValue::Boolean(value) => value.to_string(),
             DeValue::Datetime(date) => format!("the date {date}"),
             DeValue::Array(list) if list.is_empty() => "an empty list".into(),
@@ -139,8 +140,11 @@ impl<'a> Value<'a> {
                 let hint = nearest(text, words.iter().copied())
                     .map(|word| format!(" (did you mean {word:?}?)"));
                 let hint = hint.unwrap_or_default();
-                self.place()
-                    .refuse(format!("expected {}, found {text:?}{hint}", expected()))
+                self.place().refuse(format!(
+                    "expected {}, found {}{hint}",
+                    expected(),
+                    quoted(text)
+                ))
             }
         }
     }
@@ -268,8 +272,11 @@ impl<'a> Section<'a> {
 
     fn refuse_unknown<T>(&self, key: &Spanned<impl AsRef<str>>, hint: &str) -> Result<T> {
         let text = key.get_ref().as_ref();
-        Place::new(self.source, key.span())
-            .refuse(format!("{} has no field `{text}`; {hint}", self.name))
+        Place::new(self.source, key.span()).refuse(format!(
+            "{} has no field `{}`; {hint}",
+            self.name,
+            short(text)
+        ))
     }
 
     /// All fields with their names, for tables whose keys are free.
@@ -322,10 +329,14 @@ fn one_of(words: &[&str]) -> String {
 /// The word that was probably meant: at most a third of its letters are off.
 pub fn nearest<'w>(text: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
     let text = text.to_lowercase();
+    let length = text.chars().count();
+    let near = |edits: usize, word: &str| 3 * edits <= word.chars().count().max(3);
     words
+        // As many letters as one text has more must be off: there is no need to compare.
+        .filter(|word| near(length.abs_diff(word.chars().count()), word))
         .map(|word| (edits(&text, &word.to_lowercase()), word))
         .min()
-        .filter(|(edits, word)| 3 * edits <= word.chars().count().max(3))
+        .filter(|(edits, word)| near(*edits, word))
         .map(|(_, word)| word)
 }
 

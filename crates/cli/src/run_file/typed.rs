@@ -8,6 +8,7 @@ use toml::de::DeTable;
 use super::kind::Kind;
 use super::reader::{Section, Value};
 use super::source::{At, Place, Result, Source};
+use crate::shown;
 
 /// A whole run file as typed.
 #[derive(Clone, Debug)]
@@ -318,7 +319,7 @@ impl Typed {
     pub fn read(source: &Arc<Source>) -> Result<Self> {
         let table = DeTable::parse(source.text()).map_err(|e| {
             let place = Place::new(source, e.span().unwrap_or(0..0));
-            place.error(e.message().replace('\n', "; "))
+            place.error(shown::line(&e.message().replace('\n', "; ")))
         })?;
         let mut root = Section::root(source, &table);
         let typed = Typed {

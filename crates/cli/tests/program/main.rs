@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod compare;
+mod foreign_text;
 mod resume;
 mod sample;
 mod wrong_fields;

@@ -7,6 +7,7 @@ pub mod csv_data;
 pub mod exact;
 pub mod execute;
 pub mod figure;
+pub mod forecast;
 pub mod machine;
 pub mod output;
 pub mod report;

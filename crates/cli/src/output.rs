@@ -175,3 +175,19 @@ fn free_bytes(path: &Path) -> Option<u64> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Noticed before the first step, since nobody wants to lose a long run to it.
+    #[test]
+    fn results_that_do_not_fit_on_the_disk() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(Folder::prepare(dir.path(), 1000).is_ok());
+        if free_bytes(dir.path()).is_some() {
+            let error = Folder::prepare(dir.path(), u64::MAX).unwrap_err();
+            assert!(error.to_string().contains("MB left"), "{error}");
+        }
+    }
+}

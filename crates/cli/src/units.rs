@@ -100,6 +100,11 @@ impl std::fmt::Display for UnitKey {
     }
 }
 
+/// Path of the file that holds, or would hold, a unit in a folder of units.
+pub fn unit_path(dir: &Path, key: &UnitKey) -> PathBuf {
+    dir.join(format!("{key}.{DONE}"))
+}
+
 /// A folder of finished units.
 ///
 /// Any number of processes may use one folder at the same time: a file appears under its name
@@ -165,7 +170,7 @@ impl UnitCache {
 
     /// Path of the file that holds, or would hold, the unit.
     pub fn path(&self, key: &UnitKey) -> PathBuf {
-        self.dir.join(format!("{key}.{DONE}"))
+        unit_path(&self.dir, key)
     }
 
     /// The result of the unit, if it was finished.

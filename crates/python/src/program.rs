@@ -63,7 +63,7 @@ impl RunFile {
         let run = &self.run;
         let arm = run.arm(dynamics).map_err(program)?;
         let keep = how.0.is_some();
-        let sampled = execute(py, how, sample::room(run), |folder, settings| {
+        let sampled = execute(py, how, run.needs.to_sample.disk(), |folder, settings| {
             let sampled = sample::sample(run, arm, settings)?;
             if keep {
                 sample::save(run, arm, &sampled.draws, folder)?;
@@ -78,15 +78,20 @@ impl RunFile {
     fn compare(&self, py: Python<'_>, how: How) -> PyResult<Compared> {
         let began = Instant::now();
         let keep = how.0.is_some();
-        execute(py, how, compare::ROOM, |folder, settings| {
-            let mut comparisons = compare::compare(std::slice::from_ref(&self.run), settings)?;
-            // One run was given, so there is one comparison.
-            let comparison = comparisons.remove(0);
-            if keep {
-                compare::save(&comparison, folder, began, settings.cache.total_time())?;
-            }
-            Ok(Compared { comparison })
-        })
+        execute(
+            py,
+            how,
+            self.run.needs.to_compare.disk(),
+            |folder, settings| {
+                let mut comparisons = compare::compare(std::slice::from_ref(&self.run), settings)?;
+                // One run was given, so there is one comparison.
+                let comparison = comparisons.remove(0);
+                if keep {
+                    compare::save(&comparison, folder, began, settings.cache.total_time())?;
+                }
+                Ok(Compared { comparison })
+            },
+        )
     }
 }
 

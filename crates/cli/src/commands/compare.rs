@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use clap::Args;
 
+use super::patience::Patience;
 use super::{Done, Global, out_for};
 use crate::compare::{self, Comparison, view};
 use crate::output::Folder;
@@ -22,12 +23,20 @@ pub(super) struct Arguments {
     /// The run file (see docs/run-file.md).
     #[arg(value_name = "RUN.toml")]
     run: PathBuf,
+    #[command(flatten)]
+    patience: Patience,
 }
 
 pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done> {
-    let began = Instant::now();
     let run = Arc::new(Run::load(&arguments.run, global.seed)?);
-    let folder = global.folder(out_for(&arguments.run), compare::ROOM)?;
+    let needs = &run.needs.to_compare;
+    needs.check_memory()?;
+    let out = global.out(out_for(&arguments.run));
+    let tasks = compare::tasks(&run);
+    arguments.patience.check(&tasks, needs, &out, global)?;
+    // What all starts took is counted from here on, too.
+    let began = Instant::now();
+    let folder = Folder::prepare(out, needs.disk())?;
     let cache = folder.units(global.fresh)?;
     let comparisons = compare::compare(&[run], global.settings(&cache))?;
     // One run was given, so there is one comparison.

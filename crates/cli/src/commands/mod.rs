@@ -4,6 +4,7 @@ mod compare;
 mod diagnose;
 mod ksd;
 mod list;
+mod patience;
 mod reproduce;
 mod sample;
 pub(crate) mod summary;
@@ -215,10 +216,14 @@ impl Global {
         self.threads.map_or_else(cores, usize::from)
     }
 
-    /// The output folder, ready for about `bytes`: the one given, or `default`.
+    /// The output folder: the one given, or `default`.
+    fn out(&self, default: PathBuf) -> PathBuf {
+        self.out.clone().unwrap_or(default)
+    }
+
+    /// The output folder, ready for about `bytes`.
     fn folder(&self, default: PathBuf, bytes: u64) -> anyhow::Result<Folder> {
-        let path = self.out.clone().unwrap_or(default);
-        Ok(Folder::prepare(path, bytes)?)
+        Ok(Folder::prepare(self.out(default), bytes)?)
     }
 
     /// Whether no progress is shown.

@@ -7,8 +7,10 @@ use anyhow::bail;
 use clap::Args;
 use serde_json::json;
 
+use super::patience::Patience;
 use super::summary::Summaries;
 use super::{Done, Global, out_for};
+use crate::output::Folder;
 use crate::run_file::{Arm, Run};
 use crate::{sample, terminal};
 
@@ -25,12 +27,19 @@ pub(super) struct Arguments {
     /// Name of the dynamics, where the run file has several.
     #[arg(long, value_name = "NAME")]
     dynamics: Option<String>,
+    #[command(flatten)]
+    patience: Patience,
 }
 
 pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done> {
     let run = Arc::new(Run::load(&arguments.run, global.seed)?);
     let arm = choose(&run, arguments.dynamics.as_deref())?;
-    let folder = global.folder(out_for(&arguments.run), sample::room(&run))?;
+    let needs = &run.needs.to_sample;
+    needs.check_memory()?;
+    let out = global.out(out_for(&arguments.run));
+    let tasks = [sample::task(&run, arm)];
+    arguments.patience.check(&tasks, needs, &out, global)?;
+    let folder = Folder::prepare(out, needs.disk())?;
     let cache = folder.units(global.fresh)?;
     let sampled = sample::sample(&run, arm, global.settings(&cache))?;
     let (path, mut results, summaries) = sample::save(&run, arm, &sampled.draws, &folder)?;

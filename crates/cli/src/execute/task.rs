@@ -106,7 +106,8 @@ impl Task {
 
     /// How much work a unit is, in steps of one chain.
     pub fn work(&self, unit: &Unit) -> u64 {
-        (self.n_steps + self.pair_work()) * unit.n as u64
+        let chain = self.n_steps.saturating_add(self.pair_work());
+        chain.saturating_mul(unit.n as u64)
     }
 
     /// What a unit will cost.
@@ -115,7 +116,7 @@ impl Task {
     }
 
     fn chain_nanoseconds(&self) -> f64 {
-        (self.n_steps + self.pair_work()) as f64 * self.step_nanoseconds()
+        (self.n_steps as f64 + self.pair_work() as f64) * self.step_nanoseconds()
     }
 
     /// What a step of one chain costs about, from the sizes of the model alone.

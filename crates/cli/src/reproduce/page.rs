@@ -2,12 +2,12 @@
 
 use super::claim::judge;
 use super::embedded::Scale;
-use super::forecast::words;
 use super::paper::{Item, Kind, Paper, Quantity};
 use super::tables::{self, Heading};
 use super::{Gathered, figures, planar};
 use crate::compare::view::tables::long;
 use crate::figure::Figure;
+use crate::forecast::words;
 use crate::report::{FigureItem, Item as Shown, Report, Section, Table, Verdict, VerdictList};
 use crate::run_file::Run;
 use crate::starts::Total;

@@ -4,6 +4,7 @@ use langevin::rng::{Rng, Stream};
 use nalgebra::DMatrix;
 
 use super::kind::Kind;
+use super::needs::{Size, of_model};
 use super::source::{AtPlace, Place, Result};
 use super::typed::{CsvFile, Data, Generate};
 use crate::csv_data::{self, RowFilter, Selection, Table};
@@ -160,6 +161,12 @@ fn plain(values: Vec<f64>, width: usize) -> Rows {
     }
 }
 
+/// Refuses more data than this machine can hold.
+fn check_size(how: &Generate, model: Kind, width: &Size) -> Result<()> {
+    let n_rows = Size::of("generate.n", &how.n);
+    of_model(model, n_rows, width.clone()).check_memory()
+}
+
 fn normals(rng: &mut Rng<f64>, n: usize) -> Vec<f64> {
     (0..n).map(|_| rng.normal()).collect()
 }
@@ -179,6 +186,8 @@ fn normal(how: &Generate) -> Result<Rows> {
         },
     };
     let sd = how.sd.as_ref().map_or(1.0, |s| s.value);
+    let width = Size::counted("the number of columns", 1, &how.n.place);
+    check_size(how, Kind::Normal, &width)?;
     let mut rng = Rng::new(how.seed, DATA, Stream::Setup);
     let z = normals(&mut rng, how.n.value as usize);
     Ok(plain(z.iter().map(|z| mean + sd * z).collect(), 1))
@@ -222,16 +231,22 @@ fn spread(typed: Option<&[f64]>, dim: usize, default: f64) -> Option<Vec<f64>> {
 
 /// Standard normal features; a label is 1 with probability logistic(x·w).
 fn logistic(how: &Generate, place: &Place) -> Result<Rows> {
-    let mut setup = Rng::new(how.seed, MADE_WITH, Stream::Setup);
-    let weights = match (&how.weights, &how.dim) {
-        (Some(weights), None) => weights.value.clone(),
-        (None, Some(dim)) => normals(&mut setup, dim.value as usize),
-        (Some(w), Some(dim)) if w.value.len() as u64 == dim.value => w.value.clone(),
-        (Some(w), Some(dim)) => {
-            let (n, dim) = (w.value.len(), dim.value);
-            return w.place.refuse(format!("{n} weights, but `dim` is {dim}"));
-        }
+    let width = match (&how.weights, &how.dim) {
+        (Some(w), _) => Size::counted("the number of weights", w.value.len() as u64, &w.place),
+        (None, Some(dim)) => Size::of("generate.dim", dim),
         (None, None) => return place.refuse("generated data need `dim` or `weights`"),
+    };
+    if let (Some(w), Some(dim)) = (&how.weights, &how.dim)
+        && width.value != dim.value
+    {
+        let (n, dim) = (width.value, dim.value);
+        return w.place.refuse(format!("{n} weights, but `dim` is {dim}"));
+    }
+    check_size(how, Kind::Logistic, &width)?;
+    let mut setup = Rng::new(how.seed, MADE_WITH, Stream::Setup);
+    let weights = match &how.weights {
+        Some(weights) => weights.value.clone(),
+        None => normals(&mut setup, width.value as usize),
     };
     let mut rng = Rng::new(how.seed, DATA, Stream::Setup);
     let (mut values, mut labels) = (vec![], vec![]);
@@ -254,6 +269,8 @@ fn ica(how: &Generate, place: &Place) -> Result<Rows> {
             .refuse("generated data need `signals`, a list of \"laplace\" or \"logistic\"");
     };
     let m = signals.value.len();
+    let width = Size::counted("the number of signals", m as u64, &signals.place);
+    check_size(how, Kind::Ica, &width)?;
     let mixing = random_orthogonal(m, how.seed);
     let mut rng = Rng::new(how.seed, DATA, Stream::Setup);
     let mut values = vec![];

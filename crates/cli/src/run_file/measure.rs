@@ -9,14 +9,14 @@ use langevin::theory;
 use nalgebra::{DMatrix, DVector};
 
 use super::arm::Arm;
-use super::reader::nearest;
+use super::nearest::nearest;
 use super::source::{At, AtPlace, Result};
 use super::target::Target;
 use super::typed;
 use crate::shown::{names as name_list, quoted};
 
 /// Checkpoints of running averages in a factor of ten, unless the run file says otherwise.
-const CHECKPOINTS_PER_DECADE: u64 = 10;
+pub(super) const CHECKPOINTS_PER_DECADE: u64 = 10;
 /// Names of observables that are not coordinates.
 pub const OBSERVABLES: [(&str, &str); 3] = [
     ("sum", "φ₁ = Σ θᵢ"),
@@ -74,6 +74,8 @@ pub struct Reference {
 pub struct Ksd {
     /// Number of points.
     pub n_points: usize,
+    /// Number of states that a chain needs for them.
+    pub n_steps: u64,
     /// Number of chains.
     pub n_chains: usize,
     /// Distance between points, in steps.
@@ -305,8 +307,10 @@ fn truth(
             if burn_in.value >= n_steps.value {
                 return burn_in.place.refuse("burn_in must be below n_steps");
             }
-            if *n_chains < 2 {
-                return place.refuse("a reference run needs at least two chains");
+            if n_chains.value < 2 {
+                return n_chains
+                    .place
+                    .refuse("a reference run needs at least two chains");
             }
             let mut arm = arm.clone();
             arm.gradient = langevin::batch::Gradient::Exact;
@@ -315,7 +319,7 @@ fn truth(
             }
             Ok(Truth::Reference(Box::new(Reference {
                 arm,
-                n_chains: *n_chains as usize,
+                n_chains: n_chains.value as usize,
                 n_steps: n_steps.value,
                 burn_in: burn_in.value,
             })))
@@ -324,12 +328,22 @@ fn truth(
 }
 
 fn ksd(typed: &At<typed::Ksd>) -> Result<Ksd> {
-    let value = typed.value;
+    let value = &typed.value;
+    let n_points = &value.n_points;
+    let last = (n_points.value - 1).checked_mul(value.thin.value);
+    let n_steps = last.and_then(|last| last.checked_add(value.burn_in.value)?.checked_add(1));
+    let Some(n_steps) = n_steps else {
+        return n_points.place.refuse(format!(
+            "state burn_in + thin × (n_points − 1) is too far to count with n_points = {}",
+            n_points.value
+        ));
+    };
     Ok(Ksd {
-        n_points: value.n_points as usize,
-        n_chains: value.n_chains as usize,
-        thin: value.thin,
-        burn_in: value.burn_in,
+        n_points: n_points.value as usize,
+        n_steps,
+        n_chains: value.n_chains.value as usize,
+        thin: value.thin.value,
+        burn_in: value.burn_in.value,
         kernel: Kernel::new(value.c, value.exponent).at(&typed.place)?,
         step_size: value.step_size.map(StepSize::Constant),
     })
@@ -349,8 +363,8 @@ fn trajectories(typed: &At<typed::Trajectories>, target: &Target) -> Result<Traj
         }
     };
     Ok(Trajectories {
-        n_chains: value.n_chains as usize,
-        n_steps: value.n_steps,
+        n_chains: value.n_chains.value as usize,
+        n_steps: value.n_steps.value,
         thin: value.thin,
         coordinates,
     })

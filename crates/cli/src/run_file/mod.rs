@@ -8,6 +8,8 @@ mod arm;
 mod data;
 mod kind;
 mod measure;
+mod nearest;
+mod needs;
 mod reader;
 mod source;
 mod target;
@@ -15,6 +17,7 @@ pub mod typed;
 mod typed_data;
 mod typed_measure;
 mod typed_run;
+mod typed_target;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,6 +30,7 @@ use langevin::chain::{Control, Plan, Start};
 pub use arm::Arm;
 pub use kind::Kind;
 pub use measure::{Ksd, Measure, Named, OBSERVABLES, Reference, Trajectories, Truth};
+pub use needs::{Needs, RunNeeds, Size};
 pub use source::{Place, Result, RunFileError, Source};
 pub use target::Target;
 
@@ -63,6 +67,8 @@ pub struct Run {
     pub arms: Vec<Arm>,
     /// What is measured.
     pub measure: Measure,
+    /// Memory, room on the disk and steps.
+    pub needs: RunNeeds,
 }
 
 impl Run {
@@ -92,6 +98,8 @@ impl Run {
     pub fn from_source(source: &Arc<Source>, seed: Option<u64>) -> Result<Self> {
         let typed = typed::Typed::read(source)?;
         let target = Target::new(&typed.target)?;
+        let needs = RunNeeds::new(&typed, target.model.dim());
+        needs.to_load.check_memory()?;
         let arms = arm::arms(&typed.dynamics, &typed.run, &target.model)?;
         let plain: Vec<Arm> = arms.iter().map(|(arm, _)| arm.clone()).collect();
         let measure = Measure::new(&typed.measure, &typed.run, &target, &plain)?;
@@ -114,6 +122,7 @@ impl Run {
             start_text,
             arms: plain,
             measure,
+            needs,
         };
         let start_place = typed
             .run

@@ -6,6 +6,7 @@ use nalgebra::DMatrix;
 
 use super::data::{Rows, Wanted, random_orthogonal, rows};
 use super::kind::Kind;
+use super::needs::{Size, of_model};
 use super::source::{At, AtPlace, Result};
 use super::typed;
 use crate::store::{Dim, Layout, Param};
@@ -55,15 +56,24 @@ impl Target {
 }
 
 fn data(typed: &typed::Target, labels: bool) -> Result<Rows> {
-    rows(
+    let place = &typed.data.place;
+    let found = rows(
         &typed.data.value,
         &Wanted {
             model: typed.model.value,
             labels,
             covariance: &|dim| covariance(typed, dim),
-            place: &typed.data.place,
+            place,
         },
-    )
+    )?;
+    let n_rows = found.values.len().checked_div(found.width).unwrap_or(0);
+    let sizes = [
+        ("the number of rows", n_rows),
+        ("the number of columns", found.width),
+    ];
+    let [n_rows, width] = sizes.map(|(name, n)| Size::counted(name, n as u64, place));
+    of_model(typed.model.value, n_rows, width).check_memory()?;
+    Ok(found)
 }
 
 /// Γ_X⁻¹ for data that are to be made; `dim` is 0 where nobody has said it.
@@ -76,6 +86,14 @@ fn covariance(typed: &typed::Target, dim: usize) -> Result<DMatrix<f64>> {
     let Some(dim) = dim else {
         return typed.data.place.refuse("generated data need `dim`");
     };
+    if let typed::Data::Generate(how) = &typed.data.value {
+        let width = match &how.dim {
+            Some(dim) => Size::of("generate.dim", dim),
+            None => Size::counted("the number of columns", dim as u64, &typed.data.place),
+        };
+        let n_rows = Size::of("generate.n", &how.n);
+        of_model(Kind::LinearGaussian, n_rows, width).check_memory()?;
+    }
     let precision = required(typed, &typed.noise_precision, "noise_precision")?;
     let matrix = matrix(precision, dim)?;
     match matrix.try_inverse() {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use langevin::catalog::Model;
 use toml::de::DeTable;
 
 use super::kind::Kind;
@@ -272,7 +271,7 @@ pub enum Truth {
         /// Name of the dynamics.
         dynamics: At<String>,
         /// Number of chains.
-        n_chains: u64,
+        n_chains: At<u64>,
         /// Number of states.
         n_steps: At<u64>,
         /// States to leave out.
@@ -283,16 +282,16 @@ pub enum Truth {
 }
 
 /// Kernel Stein discrepancy of the first states of some chains.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Ksd {
     /// Number of points.
-    pub n_points: u64,
+    pub n_points: At<u64>,
     /// Number of chains.
-    pub n_chains: u64,
+    pub n_chains: At<u64>,
     /// Distance between points, in steps.
-    pub thin: u64,
+    pub thin: At<u64>,
     /// Number of the first state.
-    pub burn_in: u64,
+    pub burn_in: At<u64>,
     /// Length of the kernel.
     pub c: f64,
     /// Exponent of the kernel.
@@ -305,9 +304,9 @@ pub struct Ksd {
 #[derive(Clone, Debug)]
 pub struct Trajectories {
     /// Number of chains.
-    pub n_chains: u64,
+    pub n_chains: At<u64>,
     /// Number of states.
-    pub n_steps: u64,
+    pub n_steps: At<u64>,
     /// Distance between states that are kept.
     pub thin: u64,
     /// Coordinates to draw, by name.
@@ -328,7 +327,7 @@ impl Typed {
                 Some(title) => Some(title.text()?.value),
                 None => None,
             },
-            target: target(root.required("target", "the section [target]")?)?,
+            target: super::typed_target::target(root.required("target", "the section [target]")?)?,
             run: super::typed_run::run(root.required("run", "the section [run]")?)?,
             dynamics: {
                 let value = root.required("dynamics", "at least one entry [[dynamics]]")?;
@@ -359,52 +358,4 @@ pub(super) fn maybe<'a, T>(
     read: impl FnOnce(Value<'a>) -> Result<T>,
 ) -> Result<Option<T>> {
     value.map(read).transpose()
-}
-
-fn target(value: Value) -> Result<Target> {
-    let mut section = value.section("[target]")?;
-    let target = Target {
-        model: kind(section.required("model", "the name of a model")?)?,
-        noise_precision: maybe(section.optional("noise_precision"), matrix)?,
-        prior_precision: maybe(section.optional("prior_precision"), matrix)?,
-        data: super::typed_data::data(section.required("data", "the section [target.data]")?)?,
-    };
-    section.finish()?;
-    Ok(target)
-}
-
-fn kind(value: Value) -> Result<At<Kind>> {
-    let word = value.word(&Model::LIST.map(|(name, _)| name))?;
-    match Kind::named(word.value) {
-        Some(kind) => Ok(at(word.place, kind)),
-        None => word.place.refuse(format!(
-            "run files cannot ask for the model {:?}",
-            word.value
-        )),
-    }
-}
-
-fn matrix(value: Value) -> Result<At<Matrix>> {
-    if value.is_number() {
-        return Ok(value.number()?.map(Matrix::Number));
-    }
-    if value.is_list() {
-        return Ok(value.rows()?.map(Matrix::Entries));
-    }
-    if !value.is_table() {
-        return value.refuse("a number, a matrix or { eigenvalues, eigenvector_seed }");
-    }
-    let mut section = value.section("a matrix by its spectrum")?;
-    let spectrum = Matrix::Spectrum {
-        eigenvalues: section
-            .required("eigenvalues", "a list of numbers")?
-            .numbers()?
-            .value,
-        eigenvector_seed: section
-            .required("eigenvector_seed", "a whole number")?
-            .count()?
-            .value,
-    };
-    section.finish()?;
-    Ok(at(value.place(), spectrum))
 }

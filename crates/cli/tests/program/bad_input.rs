@@ -215,21 +215,6 @@ fn output_folders_that_cannot_be_written() {
     }
 }
 
-/// The store of 2e14 numbers fits on no disk, which is noticed before the first step.
-#[test]
-fn results_that_do_not_fit_on_the_disk() {
-    let place = Workplace::new();
-    let run = NORMAL
-        .replace("n_chains = 4", "n_chains = 100")
-        .replace("n_steps = 3000", "n_steps = 1e12")
-        .replace("thin = 5", "thin = 1");
-    place.write("run.toml", &run);
-    if cfg!(target_os = "linux") {
-        let text = refused(&place, &["sample", "run.toml", "--out", "o"]);
-        assert!(text.contains("MB left"), "{text}");
-    }
-}
-
 /// A disk that fills up in the middle, as far as a test can have one: no file may grow beyond
 /// 100 kB, which lets the program start and then stops its first unit.
 #[cfg(unix)]

@@ -5,6 +5,7 @@ mod compare;
 mod foreign_text;
 mod resume;
 mod sample;
+mod sizes;
 mod wrong_fields;
 
 use std::path::{Path, PathBuf};

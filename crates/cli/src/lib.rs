@@ -17,6 +17,7 @@ pub mod sample;
 pub mod shown;
 pub mod starts;
 pub mod store;
+pub mod temporary;
 pub mod terminal;
 pub mod units;
 pub mod utf8;

@@ -13,26 +13,23 @@
 //! `#[serde(flatten)]`, untagged enums) cannot be units.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
 use crate::starts::{self, Starts, Total};
+use crate::temporary::{self, Temporary};
 
 /// First bytes of every unit file. The digit is the version of the file format.
 const MAGIC: &[u8; 16] = b"langevin unit 1\n";
 /// Length of the checksum that follows [`MAGIC`].
 const HASH_LEN: usize = 32;
-/// Name endings of finished units and of files that are still being written.
+/// Name ending of finished units.
 const DONE: &str = "bin";
-const PENDING: &str = "tmp";
-/// Writing takes seconds, so a temporary file of this age belongs to a process that died.
-const LEFTOVER_AGE: Duration = Duration::from_secs(3600);
 
 /// What can go wrong with the cache; the message names the file or folder.
 #[derive(Debug, Error)]
@@ -134,19 +131,13 @@ pub struct UnitCache {
 
 impl UnitCache {
     /// Opens the folder, by custom `<out>/units`, creating it where it is missing, and removes
-    /// what processes that died an hour ago or earlier left half written.
+    /// what processes that died left half written.
     pub fn open(dir: impl Into<PathBuf>) -> Result<Self> {
         let dir = dir.into();
         fs::create_dir_all(&dir).map_err(UnitError::io("create the folder", &dir))?;
         let starts = Arc::new(Starts::begin(&dir));
-        let cache = Self { dir, starts };
-        for path in cache.files(PENDING)? {
-            if is_older_than(&path, LEFTOVER_AGE) {
-                // Another process may have removed it first, which is just as good.
-                fs::remove_file(&path).ok();
-            }
-        }
-        Ok(cache)
+        temporary::clear(&dir);
+        Ok(Self { dir, starts })
     }
 
     /// The folder.
@@ -193,18 +184,15 @@ impl UnitCache {
         let bytes = encode(key, value)?;
         let path = self.path(key);
         let failed = |action| UnitError::io(action, &path);
-        let mut file = self.pending_file().map_err(failed("create"))?;
-        file.write_all(&bytes).map_err(failed("write"))?;
-        file.as_file().sync_all().map_err(failed("write"))?;
-        file.persist(&path)
-            .map_err(|e| failed("move into place")(e.error))?;
+        let file = Temporary::new_in(&self.dir).map_err(failed("create"))?;
+        file.write(&bytes).map_err(failed("write"))?;
+        file.put(&path).map_err(failed("move into place"))?;
         sync_dir(&self.dir).map_err(failed("write"))
     }
 
     /// Forgets every unit and the time that they took; other files stay.
     pub fn clear(&self) -> Result<()> {
-        let units = self.files(DONE)?.into_iter().chain(self.files(PENDING)?);
-        for path in units.chain(starts::files(&self.dir)) {
+        for path in self.units()?.into_iter().chain(starts::files(&self.dir)) {
             match fs::remove_file(&path) {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => {
                     return Err(UnitError::io("remove", &path)(e));
@@ -215,31 +203,15 @@ impl UnitCache {
         Ok(())
     }
 
-    /// A new file of a name that no other process uses, readable by those who may read the rest.
-    fn pending_file(&self) -> io::Result<tempfile::NamedTempFile> {
-        let suffix = format!(".{PENDING}");
-        let mut builder = tempfile::Builder::new();
-        builder.prefix("unit-").suffix(&suffix);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(fs::Permissions::from_mode(0o666)); // less the umask
-        }
-        builder.tempfile_in(&self.dir)
-    }
-
-    /// Files of the folder with this name ending that this cache can have written.
-    fn files(&self, ending: &str) -> Result<Vec<PathBuf>> {
+    /// Files of the folder that hold units.
+    fn units(&self) -> Result<Vec<PathBuf>> {
         let failed = |e| UnitError::io("list the folder", &self.dir)(e);
         let mut found = Vec::new();
         for entry in fs::read_dir(&self.dir).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
             let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or("");
-            let ours = match ending {
-                DONE => blake3::Hash::from_hex(stem).is_ok(),
-                _ => stem.starts_with("unit-"),
-            };
-            if ours && path.extension().is_some_and(|e| e == ending) {
+            let ours = blake3::Hash::from_hex(stem).is_ok();
+            if ours && path.extension().is_some_and(|e| e == DONE) {
                 found.push(path);
             }
         }
@@ -275,12 +247,6 @@ fn decode<T: DeserializeOwned>(key: &UnitKey, bytes: &[u8]) -> Option<T> {
     }
     let (value, unread) = postcard::take_from_bytes(payload).ok()?;
     unread.is_empty().then_some(value)
-}
-
-fn is_older_than(path: &Path, age: Duration) -> bool {
-    fs::metadata(path)
-        .and_then(|m| m.modified())
-        .is_ok_and(|time| time.elapsed().is_ok_and(|elapsed| elapsed > age))
 }
 
 /// Makes a rename inside the folder survive a power cut, where the platform can.

@@ -3,6 +3,7 @@
 mod bad_input;
 mod compare;
 mod foreign_text;
+mod leftovers;
 mod resume;
 mod sample;
 mod sizes;

@@ -35,6 +35,7 @@ step_size = 1e-3
 burn_in = {burn_in}
 thin = {thin}
 batch_size = {batch}
+seed = 0
 skew = {{ kind = "sign-pattern", delta = 2 }}
 """
 

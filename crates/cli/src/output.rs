@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::figure::{Figure, PngError};
 use crate::report::{Report, Table};
+use crate::run_file::{Run, SeedFrom, seed};
 use crate::temporary::{self, Temporary};
 use crate::units::{UnitCache, UnitError};
 
@@ -108,6 +109,14 @@ impl Folder {
             cache.clear()?;
         }
         Ok(cache)
+    }
+
+    /// Keeps the seed of a run that has none of its own, for the next start.
+    pub fn keep_seed(&self, run: &Run) -> Result<(), OutputError> {
+        if run.seed_from == SeedFrom::Drawn {
+            self.write(seed::FILE, seed::text(run.seed).as_bytes())?;
+        }
+        Ok(())
     }
 
     /// Writes a file as a whole or not at all.

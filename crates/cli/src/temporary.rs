@@ -47,12 +47,13 @@ impl Temporary {
             };
             // Without locks nothing is ever taken for abandoned, which does no harm.
             owner.lock().ok();
+            let temporary = Temporary {
+                folder,
+                _owner: owner,
+            };
             // Unless another process was faster, and has removed it since.
-            if path.exists() {
-                return Ok(Temporary {
-                    folder,
-                    _owner: owner,
-                });
+            if fs::exists(&path)? {
+                return Ok(temporary);
             }
         }
     }

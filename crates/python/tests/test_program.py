@@ -47,6 +47,7 @@ n_steps = 500
 step_size = 1e-3
 burn_in = 100
 thin = 3
+seed = 0
 skew = { kind = "kronecker" }
 """
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::Args;
 
 use super::patience::Patience;
-use super::{Done, Global, out_for};
+use super::{Done, Global, out_for, seed_line};
 use crate::compare::{self, Comparison, view};
 use crate::output::Folder;
 use crate::run_file::Run;
@@ -28,15 +28,16 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done> {
-    let run = Arc::new(Run::load(&arguments.run, global.seed)?);
+    let out = global.out(out_for(&arguments.run));
+    let run = Arc::new(Run::load(&arguments.run, global.seeds(&out))?);
     let needs = &run.needs.to_compare;
     needs.check_memory()?;
-    let out = global.out(out_for(&arguments.run));
     let tasks = compare::tasks(&run);
     arguments.patience.check(&tasks, needs, &out, global)?;
     // What all starts took is counted from here on, too.
     let began = Instant::now();
     let folder = Folder::prepare(out, needs.disk())?;
+    folder.keep_seed(&run)?;
     let cache = folder.units(global.fresh)?;
     let comparisons = compare::compare(&[run], global.settings(&cache))?;
     // One run was given, so there is one comparison.
@@ -46,7 +47,7 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
     let mut all = results;
     all["timing"] = timing;
     Ok(Done {
-        text: text(comparison, &folder),
+        text: text(comparison, &folder) + &seed_line(&comparison.run, &folder),
         json: all,
         good: !comparison.some_arm_is_lost(),
     })

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::patience::Patience;
 use super::summary::Summaries;
-use super::{Done, Global, out_for};
+use super::{Done, Global, out_for, seed_line};
 use crate::output::Folder;
 use crate::run_file::{Arm, Run};
 use crate::{sample, terminal};
@@ -32,20 +32,21 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done> {
-    let run = Arc::new(Run::load(&arguments.run, global.seed)?);
+    let out = global.out(out_for(&arguments.run));
+    let run = Arc::new(Run::load(&arguments.run, global.seeds(&out))?);
     let arm = choose(&run, arguments.dynamics.as_deref())?;
     let needs = &run.needs.to_sample;
     needs.check_memory()?;
-    let out = global.out(out_for(&arguments.run));
     let tasks = [sample::task(&run, arm)];
     arguments.patience.check(&tasks, needs, &out, global)?;
     let folder = Folder::prepare(out, needs.disk())?;
+    folder.keep_seed(&run)?;
     let cache = folder.units(global.fresh)?;
     let sampled = sample::sample(&run, arm, global.settings(&cache))?;
     let (path, mut results, summaries) = sample::save(&run, arm, &sampled.draws, &folder)?;
     results["store"] = json!(path);
     Ok(Done {
-        text: text(&summaries, &path),
+        text: text(&summaries, &path) + &seed_line(&run, &folder),
         json: results,
         good: summaries.n_diverged < summaries.n_chains,
     })

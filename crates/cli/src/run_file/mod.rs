@@ -11,6 +11,7 @@ mod measure;
 mod nearest;
 mod needs;
 mod reader;
+pub mod seed;
 mod source;
 mod target;
 pub mod typed;
@@ -31,6 +32,7 @@ pub use arm::Arm;
 pub use kind::Kind;
 pub use measure::{Ksd, Measure, Named, OBSERVABLES, Reference, Trajectories, Truth};
 pub use needs::{Needs, RunNeeds, Size};
+pub use seed::{SeedFrom, Seeds};
 pub use source::{Place, Result, RunFileError, Source};
 pub use target::Target;
 
@@ -57,6 +59,8 @@ pub struct Run {
     pub thin: u64,
     /// Seed.
     pub seed: u64,
+    /// Where the seed came from.
+    pub seed_from: SeedFrom,
     /// A hash of the model with all its data.
     pub fingerprint: String,
     /// Initial states.
@@ -72,9 +76,10 @@ pub struct Run {
 }
 
 impl Run {
-    /// Reads and checks a run file; `seed` replaces that of the file.
-    pub fn load(path: &Path, seed: Option<u64>) -> Result<Self> {
-        Self::from_source(&Source::open(path)?, seed)
+    /// Reads and checks a run file. A seed that is given replaces that of the file; where there is
+    /// none at all, one is drawn.
+    pub fn load(path: &Path, seeds: impl Into<Seeds>) -> Result<Self> {
+        Self::from_source(&Source::open(path)?, seeds)
     }
 
     /// The same for a text in memory.
@@ -95,8 +100,9 @@ impl Run {
     /// assert_eq!(run.arms.len(), 2);
     /// # Ok::<(), langevin_cli::run_file::RunFileError>(())
     /// ```
-    pub fn from_source(source: &Arc<Source>, seed: Option<u64>) -> Result<Self> {
+    pub fn from_source(source: &Arc<Source>, seeds: impl Into<Seeds>) -> Result<Self> {
         let typed = typed::Typed::read(source)?;
+        let (seed, seed_from) = seeds.into().settle(typed.run.seed)?;
         let target = Target::new(&typed.target)?;
         let needs = RunNeeds::new(&typed, target.model.dim());
         needs.to_load.check_memory()?;
@@ -117,7 +123,8 @@ impl Run {
             n_steps: typed.run.n_steps.value,
             burn_in: typed.run.burn_in.value,
             thin: typed.run.thin,
-            seed: seed.unwrap_or(typed.run.seed),
+            seed,
+            seed_from,
             start,
             start_text,
             arms: plain,
@@ -147,6 +154,19 @@ impl Run {
             }
         }
         Ok(run)
+    }
+
+    /// The same run with its results in an output folder: a seed that was drawn gives way to that
+    /// of earlier work there.
+    pub fn in_folder(&self, folder: &Path) -> Result<Self> {
+        if self.seed_from != SeedFrom::Drawn {
+            return Ok(self.clone());
+        }
+        let seeds = Seeds {
+            given: None,
+            folder: Some(folder.into()),
+        };
+        Self::from_source(&self.source, seeds)
     }
 
     /// The dynamics with this name, or a refusal that says which names there are.

@@ -121,7 +121,7 @@ pub struct Run {
     /// Distance between stored draws.
     pub thin: u64,
     /// Seed.
-    pub seed: u64,
+    pub seed: Option<u64>,
     /// Minibatches.
     pub batch: Batch,
     /// Initial state.

@@ -21,7 +21,7 @@ pub fn run(value: Value) -> Result<Run> {
         step_size: step_size(section.required("step_size", "a number or { a, b, gamma }")?)?,
         burn_in: maybe(section.optional("burn_in"), |v| v.count())?.unwrap_or(zero),
         thin: maybe(section.optional("thin"), |v| v.positive_count())?.map_or(1, |n| n.value),
-        seed: maybe(section.optional("seed"), |v| v.count())?.map_or(0, |n| n.value),
+        seed: maybe(section.optional("seed"), |v| v.count())?.map(|n| n.value),
         batch: batch(&mut section)?,
         start: maybe(section.optional("start"), start)?,
         defaults: choices(&mut section)?,

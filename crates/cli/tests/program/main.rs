@@ -6,6 +6,7 @@ mod foreign_text;
 mod leftovers;
 mod resume;
 mod sample;
+mod seeds;
 mod sizes;
 mod wrong_fields;
 

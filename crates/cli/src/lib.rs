@@ -8,6 +8,7 @@ pub mod exact;
 pub mod execute;
 pub mod figure;
 pub mod forecast;
+pub mod identity;
 pub mod machine;
 pub mod output;
 pub mod report;

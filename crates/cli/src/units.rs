@@ -13,7 +13,7 @@
 //! `#[serde(flatten)]`, untagged enums) cannot be units.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,8 +24,11 @@ use thiserror::Error;
 use crate::starts::{self, Starts, Total};
 use crate::temporary::{self, Temporary};
 
-/// First bytes of every unit file. The digit is the version of the file format.
-const MAGIC: &[u8; 16] = b"langevin unit 1\n";
+/// First bytes of every unit file. The digit is the version of the file format and of the
+/// descriptions behind the keys.
+const MAGIC: &[u8; 16] = b"langevin unit 2\n";
+/// What they have in common in all versions.
+const ANY_MAGIC: &[u8] = b"langevin unit ";
 /// Length of the checksum that follows [`MAGIC`].
 const HASH_LEN: usize = 32;
 /// Name ending of finished units.
@@ -127,22 +130,38 @@ pub fn unit_path(dir: &Path, key: &UnitKey) -> PathBuf {
 pub struct UnitCache {
     dir: PathBuf,
     starts: Arc<Starts>,
+    n_outdated: usize,
 }
 
 impl UnitCache {
     /// Opens the folder, by custom `<out>/units`, creating it where it is missing, and removes
-    /// what processes that died left half written.
+    /// what processes that died left half written and units of earlier versions, which no key finds.
     pub fn open(dir: impl Into<PathBuf>) -> Result<Self> {
         let dir = dir.into();
         fs::create_dir_all(&dir).map_err(UnitError::io("create the folder", &dir))?;
         let starts = Arc::new(Starts::begin(&dir));
         temporary::clear(&dir);
-        Ok(Self { dir, starts })
+        let mut cache = Self {
+            dir,
+            starts,
+            n_outdated: 0,
+        };
+        for path in cache.units()? {
+            if is_outdated(&path) && fs::remove_file(&path).is_ok() {
+                cache.n_outdated += 1;
+            }
+        }
+        Ok(cache)
     }
 
     /// The folder.
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// Number of units of an earlier version that were there and have been removed.
+    pub fn n_outdated(&self) -> usize {
+        self.n_outdated
     }
 
     /// Saves how long this start has taken, now and then (`now`: in any case).
@@ -247,6 +266,13 @@ fn decode<T: DeserializeOwned>(key: &UnitKey, bytes: &[u8]) -> Option<T> {
     }
     let (value, unread) = postcard::take_from_bytes(payload).ok()?;
     unread.is_empty().then_some(value)
+}
+
+/// Whether a file holds a unit of an earlier version; those of a later one are not ours to remove.
+fn is_outdated(path: &Path) -> bool {
+    let mut start = [0; MAGIC.len()];
+    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start.starts_with(ANY_MAGIC) && start < *MAGIC
 }
 
 /// Makes a rename inside the folder survive a power cut, where the platform can.

@@ -153,6 +153,28 @@ fn leftovers_of_the_dead_are_removed_and_no_others() {
 }
 
 #[test]
+fn units_of_an_earlier_version_are_removed_and_counted() {
+    let (_out, cache) = cache();
+    let keys = ["a", "b", "c", "d"].map(UnitKey::new);
+    for (key, version) in keys.iter().zip(["1", "1", "3"]) {
+        cache.put(key, &1.0).unwrap();
+        let mut bytes = fs::read(cache.path(key)).unwrap();
+        bytes[14..15].copy_from_slice(version.as_bytes());
+        fs::write(cache.path(key), bytes).unwrap();
+    }
+    cache.put(&keys[3], &4.0).unwrap();
+    let again = UnitCache::open(cache.dir()).unwrap();
+    assert_eq!(again.n_outdated(), 2);
+    // Those of a later version may be somebody's.
+    assert_eq!(
+        keys.map(|key| cache.path(&key).exists()),
+        [false, false, true, true]
+    );
+    assert_eq!(again.get(&keys[3]), Some(4.0));
+    assert_eq!(UnitCache::open(cache.dir()).unwrap().n_outdated(), 0);
+}
+
+#[test]
 fn clear_removes_units_and_nothing_else() {
     let (_out, cache) = cache();
     cache.put(&UnitKey::new("a"), &1.0).unwrap();

@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
     let began = Instant::now();
     let folder = Folder::prepare(out, needs.disk())?;
     folder.keep_seed(&run)?;
-    let cache = folder.units(global.fresh)?;
+    let cache = global.units(&folder)?;
     let comparisons = compare::compare(&[run], global.settings(&cache))?;
     // One run was given, so there is one comparison.
     let comparison = &comparisons[0];

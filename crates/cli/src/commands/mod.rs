@@ -247,6 +247,16 @@ impl Global {
         Ok(Folder::prepare(self.out(default), bytes)?)
     }
 
+    /// The finished units of earlier runs; none with `--fresh`.
+    fn units(&self, folder: &Folder) -> anyhow::Result<UnitCache> {
+        let cache = folder.units(self.fresh)?;
+        let n = cache.n_outdated();
+        if n > 0 && !self.quiet {
+            eprintln!("units of an earlier version are not used; {n} files removed");
+        }
+        Ok(cache)
+    }
+
     /// Whether no progress is shown.
     fn shows_nothing(&self) -> bool {
         self.quiet || !std::io::stderr().is_terminal()

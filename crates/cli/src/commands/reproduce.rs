@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
     let scale = arguments.scale;
     let default = PathBuf::from("out").join(format!("reproduce-{}", scale.name()));
     let folder = global.folder(default, ROOM)?;
-    let cache = folder.units(global.fresh)?;
+    let cache = global.units(&folder)?;
     let settings = global.settings(&cache);
     let request = Request {
         paper,

@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
     arguments.patience.check(&tasks, needs, &out, global)?;
     let folder = Folder::prepare(out, needs.disk())?;
     folder.keep_seed(&run)?;
-    let cache = folder.units(global.fresh)?;
+    let cache = global.units(&folder)?;
     let sampled = sample::sample(&run, arm, global.settings(&cache))?;
     let (path, mut results, summaries) = sample::save(&run, arm, &sampled.draws, &folder)?;
     results["store"] = json!(path);

@@ -61,11 +61,9 @@ pub struct Run {
     pub seed: u64,
     /// Where the seed came from.
     pub seed_from: SeedFrom,
-    /// A hash of the model with all its data.
-    pub fingerprint: String,
     /// Initial states.
     pub start: Start,
-    /// The initial states in words, which tell any two apart.
+    /// The initial states in words.
     pub start_text: String,
     /// The dynamics to compare.
     pub arms: Vec<Arm>,
@@ -116,8 +114,6 @@ impl Run {
             title: typed
                 .title
                 .unwrap_or_else(|| stem.to_string_lossy().into_owned()),
-            // The debug form names every number of the model in full.
-            fingerprint: blake3::hash(format!("{:?}", target.model).as_bytes()).to_string(),
             target: Arc::new(target),
             n_chains: typed.run.n_chains.value as usize,
             n_steps: typed.run.n_steps.value,
@@ -233,7 +229,7 @@ fn place_of<'a>(error: &Error, places: &'a Places, start: &'a Place) -> &'a Plac
     }
 }
 
-/// Initial states, and words that tell any two apart.
+/// Initial states, and words for them.
 fn start(run: &typed::Run, target: &Target) -> Result<(Start, String)> {
     let model = &target.model;
     let Some(source::At { value, place }) = &run.start else {
@@ -246,18 +242,19 @@ fn start(run: &typed::Run, target: &Target) -> Result<(Start, String)> {
             "a state of {found} numbers, but the model has {dim} coordinates"
         )),
     };
-    let text = format!("{value:?}");
-    let start = match value {
+    let (start, text) = match value {
         typed::Start::Fixed(state) => {
             check(state.len())?;
-            Start::Fixed(in_theta_order(state, target))
+            let start = Start::Fixed(in_theta_order(state, target));
+            (start, list(state))
         }
         typed::Start::PerChain(states) => {
             for state in states {
                 check(state.len())?;
             }
+            let text: Vec<String> = states.iter().map(|state| list(state)).collect();
             let states = states.iter().map(|state| in_theta_order(state, target));
-            Start::PerChain(states.collect())
+            (Start::PerChain(states.collect()), text.join(", "))
         }
         typed::Start::Normal { mean, sd } => {
             let mean = match mean.as_slice() {
@@ -265,8 +262,9 @@ fn start(run: &typed::Run, target: &Target) -> Result<(Start, String)> {
                 list => list.to_vec(),
             };
             check(mean.len())?;
+            let text = format!("normal around {} with standard deviation {sd}", list(&mean));
             let mean = in_theta_order(&mean, target);
-            Start::Normal { mean, sd: *sd }
+            (Start::Normal { mean, sd: *sd }, text)
         }
         typed::Start::RandomSigns => match model {
             Model::Ica(_) => return Ok(default_start(model)),
@@ -279,6 +277,12 @@ fn start(run: &typed::Run, target: &Target) -> Result<(Start, String)> {
         },
     };
     Ok((start, text))
+}
+
+/// `[5, 20]`.
+fn list(state: &[f64]) -> String {
+    let numbers: Vec<String> = state.iter().map(f64::to_string).collect();
+    format!("[{}]", numbers.join(", "))
 }
 
 /// States are typed in the order of the layout.
@@ -296,7 +300,7 @@ fn default_start(model: &Model) -> (Start, String) {
     match model {
         Model::Normal(m) => {
             let state = vec![m.sample_mean(), m.sample_sd()];
-            let text = format!("{state:?}");
+            let text = list(&state);
             (Start::Fixed(state), text)
         }
         Model::Ica(m) => {

@@ -9,6 +9,7 @@ use super::kind::Kind;
 use super::needs::{Size, of_model};
 use super::source::{At, AtPlace, Result};
 use super::typed;
+use crate::identity;
 use crate::store::{Dim, Layout, Param};
 
 /// A model and the names of its coordinates.
@@ -20,6 +21,8 @@ pub struct Target {
     pub layout: Layout,
     /// For each place of the layout, the coordinate of θ.
     pub order: Vec<usize>,
+    /// A hash of the model with all its data.
+    pub fingerprint: String,
 }
 
 impl Target {
@@ -45,12 +48,18 @@ impl Target {
         Some(self.order[at])
     }
 
-    fn in_order(model: Model, params: Vec<Param>, place: &At<typed::Data>) -> Result<Self> {
+    fn in_order(
+        model: Model,
+        params: Vec<Param>,
+        fingerprint: String,
+        place: &At<typed::Data>,
+    ) -> Result<Self> {
         let order = (0..model.dim()).collect();
         Ok(Target {
             layout: Layout::new(params).at(&place.place)?,
             model,
             order,
+            fingerprint,
         })
     }
 }
@@ -74,6 +83,14 @@ fn data(typed: &typed::Target, labels: bool) -> Result<Rows> {
     let [n_rows, width] = sizes.map(|(name, n)| Size::counted(name, n as u64, place));
     of_model(typed.model.value, n_rows, width).check_memory()?;
     Ok(found)
+}
+
+/// The identity of a model: what it was made of, whatever the library made of that.
+fn fingerprint(typed: &typed::Target, data: &Rows, more: &[(&str, &[f64])]) -> String {
+    let labels = data.labels.as_deref().unwrap_or(&[]);
+    let own: [(&str, &[f64]); 2] = [("data", &data.values), ("labels", labels)];
+    let parts = [own.as_slice(), more].concat();
+    identity::of_model(typed.model.value.name(), data.width, &parts)
 }
 
 /// Γ_X⁻¹ for data that are to be made; `dim` is 0 where nobody has said it.
@@ -174,13 +191,19 @@ fn linear_gaussian(typed: &typed::Target) -> Result<Target> {
     let noise = required(typed, &typed.noise_precision, "noise_precision")?;
     let prior = required(typed, &typed.prior_precision, "prior_precision")?;
     let data = data(typed, false)?;
-    let (noise, prior_matrix) = (matrix(noise, data.width)?, matrix(prior, data.width)?);
-    let model = LinearGaussian::new(data.values, &noise, &prior_matrix).at(&typed.data.place)?;
+    let (noise, prior) = (matrix(noise, data.width)?, matrix(prior, data.width)?);
+    let parts = [
+        ("noise_precision", noise.as_slice()),
+        ("prior_precision", prior.as_slice()),
+    ];
+    let fingerprint = fingerprint(typed, &data, &parts);
+    let model = LinearGaussian::new(data.values, &noise, &prior).at(&typed.data.place)?;
     let param = match data.columns {
         Some(names) => Param::array("theta", vec![Dim::named("coordinate", names)]),
         None => Param::array("theta", vec![Dim::indexed("coordinate", data.width)]),
     };
-    Target::in_order(Model::LinearGaussian(model), vec![param], &typed.data)
+    let model = Model::LinearGaussian(model);
+    Target::in_order(model, vec![param], fingerprint, &typed.data)
 }
 
 fn normal(typed: &typed::Target) -> Result<Target> {
@@ -194,9 +217,10 @@ fn normal(typed: &typed::Target) -> Result<Target> {
             .place
             .refuse(format!("normal data have one column, found {width}"));
     }
+    let fingerprint = fingerprint(typed, &data, &[]);
     let model = NormalParameters::new(data.values).at(&typed.data.place)?;
     let params = vec![Param::scalar("mu"), Param::scalar("sigma")];
-    Target::in_order(Model::Normal(model), params, &typed.data)
+    Target::in_order(Model::Normal(model), params, fingerprint, &typed.data)
 }
 
 /// A prior precision that is a single number.
@@ -212,6 +236,7 @@ fn scalar_prior(typed: &typed::Target) -> Result<f64> {
 fn logistic(typed: &typed::Target) -> Result<Target> {
     let prior = scalar_prior(typed)?;
     let data = data(typed, true)?;
+    let fingerprint = fingerprint(typed, &data, &[("prior_precision", &[prior])]);
     let labels = data.labels.unwrap_or_default();
     let model =
         LogisticRegression::new(data.values, data.width, &labels, prior).at(&typed.data.place)?;
@@ -220,13 +245,14 @@ fn logistic(typed: &typed::Target) -> Result<Target> {
         None => Dim::indexed("feature", data.width),
     };
     let params = vec![Param::array("w", vec![dim])];
-    Target::in_order(Model::Logistic(model), params, &typed.data)
+    Target::in_order(Model::Logistic(model), params, fingerprint, &typed.data)
 }
 
 fn ica(typed: &typed::Target) -> Result<Target> {
     let prior = scalar_prior(typed)?;
     let data = data(typed, false)?;
     let m = data.width;
+    let fingerprint = fingerprint(typed, &data, &[("prior_precision", &[prior])]);
     let model = Ica::new(data.values, m, prior).at(&typed.data.place)?;
     let dims = vec![Dim::indexed("row", m), Dim::indexed("column", m)];
     Ok(Target {
@@ -234,5 +260,6 @@ fn ica(typed: &typed::Target) -> Result<Target> {
         layout: Layout::new(vec![Param::array("W", dims)]).at(&typed.data.place)?,
         // θ is W column by column, arrays on disk are row by row.
         order: (0..m * m).map(|i| (i % m) * m + i / m).collect(),
+        fingerprint,
     })
 }

@@ -99,6 +99,29 @@ fn finished_units_are_used_unless_fresh() {
     assert!(modified(&unit) > time);
 }
 
+#[test]
+fn units_of_an_earlier_version_are_told_once() {
+    let place = Workplace::new();
+    place.write("gauss.toml", GAUSSIAN);
+    let old = place.path("o/units");
+    std::fs::create_dir_all(&old).unwrap();
+    for digit in ["0", "1"] {
+        let name = format!("{}.bin", digit.repeat(64));
+        std::fs::write(old.join(name), "langevin unit 1\nand more").unwrap();
+    }
+    let said = || {
+        let output = place.run(&["compare", "gauss.toml", "--out", "o"]);
+        assert_eq!(output.status.code(), Some(0));
+        crate::texts(&output).1
+    };
+    assert_eq!(
+        said(),
+        "units of an earlier version are not used; 2 files removed\n"
+    );
+    assert_eq!(said(), "");
+    assert_eq!(n_units(&place.path("o")), UNITS);
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_cleanly_and_keeps_finished_units() {

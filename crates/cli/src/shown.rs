@@ -47,9 +47,18 @@ pub fn quoted(text: &str) -> String {
 }
 
 /// Names in quotes, no more of them than can be read.
+pub fn quoted_names<S: AsRef<str>>(names: &[S]) -> String {
+    first(names, quoted)
+}
+
+/// Names, no more of them than can be read.
 pub fn names<S: AsRef<str>>(names: &[S]) -> String {
-    let first = names.iter().take(NAMES).map(|name| quoted(name.as_ref()));
-    let text = first.collect::<Vec<_>>().join(", ");
+    first(names, short)
+}
+
+fn first<S: AsRef<str>>(names: &[S], show: impl Fn(&str) -> String) -> String {
+    let shown = names.iter().take(NAMES).map(|name| show(name.as_ref()));
+    let text = shown.collect::<Vec<_>>().join(", ");
     match names.len() {
         n if n > NAMES => format!("{text}, … ({n} in all)"),
         _ => text,
@@ -150,9 +159,10 @@ mod tests {
 
     #[test]
     fn long_lists_are_cut() {
-        assert_eq!(names(&["a", "b"]), "\"a\", \"b\"");
+        assert_eq!(names(&["a", "b"]), "a, b");
+        assert_eq!(quoted_names(&["a", "b"]), "\"a\", \"b\"");
         let many: Vec<String> = (0..1000).map(|i| format!("x{i}")).collect();
         let text = names(&many);
-        assert!(text.ends_with("\"x11\", … (1000 in all)"), "{text}");
+        assert!(text.ends_with("x11, … (1000 in all)"), "{text}");
     }
 }

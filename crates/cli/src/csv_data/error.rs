@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::shown::{names, path, quoted, short};
+use crate::shown::{path, quoted, quoted_names, short};
 use crate::utf8::NotText;
 
 /// What can be wrong with a data file; the message names the place and what was found there.
@@ -106,7 +106,7 @@ pub enum CsvError {
         "{}: there is no column {}; the columns are {}",
         path(file),
         quoted(column),
-        names(known)
+        quoted_names(known)
     )]
     UnknownColumn {
         /// The file.

@@ -13,7 +13,7 @@ use super::nearest::nearest;
 use super::source::{At, AtPlace, Result};
 use super::target::Target;
 use super::typed;
-use crate::shown::{names as name_list, quoted};
+use crate::shown::{names as name_list, quoted, quoted_names};
 
 /// Checkpoints of running averages in a factor of ten, unless the run file says otherwise.
 pub(super) const CHECKPOINTS_PER_DECADE: u64 = 10;
@@ -247,7 +247,7 @@ fn coordinate<T>(at: &At<T>, name: &str, target: &Target, observable: bool) -> R
     };
     let hint = match nearest(name, known.iter().copied()) {
         Some(word) => format!("did you mean {}?", quoted(word)),
-        None => format!("expected one of {}", name_list(&known)),
+        None => format!("expected one of {}", quoted_names(&known)),
     };
     at.place
         .refuse(format!("there is no {kind} {}; {hint}", quoted(name)))

@@ -16,7 +16,7 @@ use crate::units::UnitKey;
 const CHAINS: usize = 16;
 /// A trial goes on until its steps have taken this long.
 const ENOUGH: Duration = Duration::from_millis(4);
-/// What is slow to begin with is not tried again and again.
+/// What is slow to begin with is not tried again and again; its sizes have to do.
 const LONGEST: Duration = Duration::from_millis(500);
 /// Longest trial in steps.
 const MOST_STEPS: u64 = 1 << 16;
@@ -111,6 +111,9 @@ fn step_cost(task: &Task) -> Result<f64> {
     let began = Instant::now();
     // What a run takes beside its steps must not count as often as there are steps.
     let setup = trial(task, 1)?;
+    if setup > LONGEST {
+        return Ok(task.step_nanoseconds() * 1e-9);
+    }
     let mut n_steps = 8;
     loop {
         let steps = trial(task, n_steps)?.saturating_sub(setup);

@@ -29,12 +29,13 @@ dynamics = ["GiIrr"]
 model = "normal"
 data.values = [{values}]
 [run]
-chains = {chains}
-steps = {steps}
+n_chains = {chains}
+n_steps = {steps}
 step_size = 1e-3
 burn_in = {burn_in}
 thin = {thin}
 batch_size = {batch}
+seed = 0
 skew = {{ kind = "sign-pattern", delta = 2 }}
 """
 

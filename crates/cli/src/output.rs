@@ -1,19 +1,23 @@
 //! The output folder: checked before work starts, every file in it whole or not there.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
 use crate::figure::{Figure, PngError};
 use crate::report::{Report, Table};
+use crate::run_file::{Run, SeedFrom, seed};
+use crate::temporary::{self, Temporary};
 use crate::units::{UnitCache, UnitError};
 
 /// Width of images in pixels: 17 cm at 300 dpi.
 const PNG_WIDTH: u32 = 2008;
 /// A folder that takes a file of this size takes a unit.
 const PROBE: usize = 64 * 1024;
+/// Folders in it that files are written to, beside that of the units.
+const SUBFOLDERS: [&str; 4] = ["tables", "figures", "experiments", "data"];
 
 /// What can go wrong with the output folder.
 #[derive(Debug, Error)]
@@ -70,16 +74,17 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Creates the folder where it is missing, and makes sure that about `bytes` can be written.
+    /// Creates the folder where it is missing, makes sure that about `bytes` can be written, and
+    /// removes what processes that died left half written.
     pub fn prepare(path: impl Into<PathBuf>, bytes: u64) -> Result<Self, OutputError> {
         let path = path.into();
         fs::create_dir_all(&path).map_err(failed("create the output folder", &path))?;
-        let probe = || -> io::Result<()> {
-            let mut file = tempfile::NamedTempFile::new_in(&path)?;
-            file.write_all(&[0; PROBE])?;
-            file.as_file().sync_all()
-        };
+        let probe = || Temporary::new_in(&path)?.write(&[0; PROBE]);
         probe().map_err(failed("write to the output folder", &path))?;
+        temporary::clear(&path);
+        for name in SUBFOLDERS {
+            temporary::clear(&path.join(name));
+        }
         if let Some(free) = free_bytes(&path)
             && free < bytes
         {
@@ -106,23 +111,23 @@ impl Folder {
         Ok(cache)
     }
 
+    /// Keeps the seed of a run that has none of its own, for the next start.
+    pub fn keep_seed(&self, run: &Run) -> Result<(), OutputError> {
+        if run.seed_from == SeedFrom::Drawn {
+            self.write(seed::FILE, seed::text(run.seed).as_bytes())?;
+        }
+        Ok(())
+    }
+
     /// Writes a file as a whole or not at all.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, OutputError> {
         let path = self.path.join(name);
         let parent = path.parent().unwrap_or(&self.path).to_path_buf();
         let put = || -> io::Result<()> {
             fs::create_dir_all(&parent)?;
-            let mut builder = tempfile::Builder::new();
-            #[cfg(unix)]
-            {
-                use std::os::unix::fs::PermissionsExt;
-                builder.permissions(fs::Permissions::from_mode(0o666)); // less the umask
-            }
-            let mut file = builder.prefix(".writing-").tempfile_in(&parent)?;
-            file.write_all(bytes)?;
-            file.as_file().sync_all()?;
-            file.persist(&path).map_err(|e| e.error)?;
-            Ok(())
+            let file = Temporary::new_in(&parent)?;
+            file.write(bytes)?;
+            file.put(&path)
         };
         put().map_err(failed("write", &path))?;
         Ok(path)
@@ -173,5 +178,21 @@ fn free_bytes(path: &Path) -> Option<u64> {
     {
         let _ = path;
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Noticed before the first step, since nobody wants to lose a long run to it.
+    #[test]
+    fn results_that_do_not_fit_on_the_disk() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(Folder::prepare(dir.path(), 1000).is_ok());
+        if free_bytes(dir.path()).is_some() {
+            let error = Folder::prepare(dir.path(), u64::MAX).unwrap_err();
+            assert!(error.to_string().contains("MB left"), "{error}");
+        }
     }
 }

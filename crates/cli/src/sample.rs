@@ -33,13 +33,6 @@ fn n_draws(run: &Run) -> u64 {
     (run.n_steps - run.burn_in).div_ceil(run.thin)
 }
 
-/// Room that the output needs, in bytes.
-pub fn room(run: &Run) -> u64 {
-    let numbers = run.n_chains as u64 * n_draws(run) * run.target.model.dim() as u64;
-    // Once in the units and once in the store.
-    2 * 8 * numbers + 1_000_000
-}
-
 /// What has to be run.
 pub fn task(run: &Arc<Run>, arm: &Arm) -> Task {
     Task {
@@ -49,7 +42,8 @@ pub fn task(run: &Arc<Run>, arm: &Arm) -> Task {
         n_steps: run.n_steps,
         recording: Recording::Draws {
             start: run.burn_in,
-            thin: run.thin,
+            // Beyond the last state all are alike, and sums stay far from overflow.
+            thin: run.thin.min(run.n_steps),
             count: n_draws(run) as usize,
         },
     }
@@ -57,6 +51,7 @@ pub fn task(run: &Arc<Run>, arm: &Arm) -> Task {
 
 /// Samples one dynamics of a run.
 pub fn sample(run: &Arc<Run>, arm: &Arm, how: Settings<'_>) -> anyhow::Result<Sampled> {
+    run.needs.to_sample.check_memory()?;
     let recorded = &execute(&[task(run, arm)], how)?[0];
     Ok(Sampled {
         draws: to_store(run, arm, recorded)?,
@@ -121,7 +116,7 @@ fn to_store(run: &Run, arm: &Arm, recorded: &Recorded) -> store::Result<Draws> {
     .with_attribute("dynamics", arm.name.clone())?
     .with_attribute("settings", arm_settings(arm).to_string())?
     .with_attribute("seed", run.seed)?
-    .with_attribute("steps", run.n_steps)?
+    .with_attribute("n_steps", run.n_steps)?
     .with_attribute("burn_in", run.burn_in)?
     .with_attribute("thin", run.thin)?
     .with_attribute("run_file", run.source.text())?;

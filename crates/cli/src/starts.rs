@@ -5,10 +5,12 @@
 //! finished: what is killed without warning leaves its time, too.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime};
+
+use crate::temporary::Temporary;
 
 /// Name of every such file, before and after what tells them apart.
 const PREFIX: &str = "start-";
@@ -66,10 +68,9 @@ impl Starts {
 
     /// Saves the time so far.
     pub fn save(&self) -> io::Result<()> {
-        let mut file = tempfile::NamedTempFile::with_prefix_in("unit-", &self.dir)?;
-        write!(file, "{:.3}", self.began.elapsed().as_secs_f64())?;
-        file.persist(&self.path).map_err(|e| e.error)?;
-        Ok(())
+        let file = Temporary::new_in(&self.dir)?;
+        file.write(format!("{:.3}", self.began.elapsed().as_secs_f64()).as_bytes())?;
+        file.put(&self.path)
     }
 
     /// This start and all earlier ones that left a readable file.

@@ -13,26 +13,26 @@
 //! `#[serde(flatten)]`, untagged enums) cannot be units.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
 use crate::starts::{self, Starts, Total};
+use crate::temporary::{self, Temporary};
 
-/// First bytes of every unit file. The digit is the version of the file format.
-const MAGIC: &[u8; 16] = b"langevin unit 1\n";
+/// First bytes of every unit file. The digit is the version of the file format and of the
+/// descriptions behind the keys.
+const MAGIC: &[u8; 16] = b"langevin unit 2\n";
+/// What they have in common in all versions.
+const ANY_MAGIC: &[u8] = b"langevin unit ";
 /// Length of the checksum that follows [`MAGIC`].
 const HASH_LEN: usize = 32;
-/// Name endings of finished units and of files that are still being written.
+/// Name ending of finished units.
 const DONE: &str = "bin";
-const PENDING: &str = "tmp";
-/// Writing takes seconds, so a temporary file of this age belongs to a process that died.
-const LEFTOVER_AGE: Duration = Duration::from_secs(3600);
 
 /// What can go wrong with the cache; the message names the file or folder.
 #[derive(Debug, Error)]
@@ -100,6 +100,11 @@ impl std::fmt::Display for UnitKey {
     }
 }
 
+/// Path of the file that holds, or would hold, a unit in a folder of units.
+pub fn unit_path(dir: &Path, key: &UnitKey) -> PathBuf {
+    dir.join(format!("{key}.{DONE}"))
+}
+
 /// A folder of finished units.
 ///
 /// Any number of processes may use one folder at the same time: a file appears under its name
@@ -125,20 +130,25 @@ impl std::fmt::Display for UnitKey {
 pub struct UnitCache {
     dir: PathBuf,
     starts: Arc<Starts>,
+    n_outdated: usize,
 }
 
 impl UnitCache {
     /// Opens the folder, by custom `<out>/units`, creating it where it is missing, and removes
-    /// what processes that died an hour ago or earlier left half written.
+    /// what processes that died left half written and units of earlier versions, which no key finds.
     pub fn open(dir: impl Into<PathBuf>) -> Result<Self> {
         let dir = dir.into();
         fs::create_dir_all(&dir).map_err(UnitError::io("create the folder", &dir))?;
         let starts = Arc::new(Starts::begin(&dir));
-        let cache = Self { dir, starts };
-        for path in cache.files(PENDING)? {
-            if is_older_than(&path, LEFTOVER_AGE) {
-                // Another process may have removed it first, which is just as good.
-                fs::remove_file(&path).ok();
+        temporary::clear(&dir);
+        let mut cache = Self {
+            dir,
+            starts,
+            n_outdated: 0,
+        };
+        for path in cache.units()? {
+            if is_outdated(&path) && fs::remove_file(&path).is_ok() {
+                cache.n_outdated += 1;
             }
         }
         Ok(cache)
@@ -147,6 +157,11 @@ impl UnitCache {
     /// The folder.
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// Number of units of an earlier version that were there and have been removed.
+    pub fn n_outdated(&self) -> usize {
+        self.n_outdated
     }
 
     /// Saves how long this start has taken, now and then (`now`: in any case).
@@ -165,7 +180,7 @@ impl UnitCache {
 
     /// Path of the file that holds, or would hold, the unit.
     pub fn path(&self, key: &UnitKey) -> PathBuf {
-        self.dir.join(format!("{key}.{DONE}"))
+        unit_path(&self.dir, key)
     }
 
     /// The result of the unit, if it was finished.
@@ -188,18 +203,15 @@ impl UnitCache {
         let bytes = encode(key, value)?;
         let path = self.path(key);
         let failed = |action| UnitError::io(action, &path);
-        let mut file = self.pending_file().map_err(failed("create"))?;
-        file.write_all(&bytes).map_err(failed("write"))?;
-        file.as_file().sync_all().map_err(failed("write"))?;
-        file.persist(&path)
-            .map_err(|e| failed("move into place")(e.error))?;
+        let file = Temporary::new_in(&self.dir).map_err(failed("create"))?;
+        file.write(&bytes).map_err(failed("write"))?;
+        file.put(&path).map_err(failed("move into place"))?;
         sync_dir(&self.dir).map_err(failed("write"))
     }
 
     /// Forgets every unit and the time that they took; other files stay.
     pub fn clear(&self) -> Result<()> {
-        let units = self.files(DONE)?.into_iter().chain(self.files(PENDING)?);
-        for path in units.chain(starts::files(&self.dir)) {
+        for path in self.units()?.into_iter().chain(starts::files(&self.dir)) {
             match fs::remove_file(&path) {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => {
                     return Err(UnitError::io("remove", &path)(e));
@@ -210,31 +222,15 @@ impl UnitCache {
         Ok(())
     }
 
-    /// A new file of a name that no other process uses, readable by those who may read the rest.
-    fn pending_file(&self) -> io::Result<tempfile::NamedTempFile> {
-        let suffix = format!(".{PENDING}");
-        let mut builder = tempfile::Builder::new();
-        builder.prefix("unit-").suffix(&suffix);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(fs::Permissions::from_mode(0o666)); // less the umask
-        }
-        builder.tempfile_in(&self.dir)
-    }
-
-    /// Files of the folder with this name ending that this cache can have written.
-    fn files(&self, ending: &str) -> Result<Vec<PathBuf>> {
+    /// Files of the folder that hold units.
+    fn units(&self) -> Result<Vec<PathBuf>> {
         let failed = |e| UnitError::io("list the folder", &self.dir)(e);
         let mut found = Vec::new();
         for entry in fs::read_dir(&self.dir).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
             let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or("");
-            let ours = match ending {
-                DONE => blake3::Hash::from_hex(stem).is_ok(),
-                _ => stem.starts_with("unit-"),
-            };
-            if ours && path.extension().is_some_and(|e| e == ending) {
+            let ours = blake3::Hash::from_hex(stem).is_ok();
+            if ours && path.extension().is_some_and(|e| e == DONE) {
                 found.push(path);
             }
         }
@@ -272,10 +268,11 @@ fn decode<T: DeserializeOwned>(key: &UnitKey, bytes: &[u8]) -> Option<T> {
     unread.is_empty().then_some(value)
 }
 
-fn is_older_than(path: &Path, age: Duration) -> bool {
-    fs::metadata(path)
-        .and_then(|m| m.modified())
-        .is_ok_and(|time| time.elapsed().is_ok_and(|elapsed| elapsed > age))
+/// Whether a file holds a unit of an earlier version; those of a later one are not ours to remove.
+fn is_outdated(path: &Path) -> bool {
+    let mut start = [0; MAGIC.len()];
+    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start.starts_with(ANY_MAGIC) && start < *MAGIC
 }
 
 /// Makes a rename inside the folder survive a power cut, where the platform can.

@@ -196,7 +196,7 @@ fn an_unknown_column_is_refused_with_those_there_are() {
 fn what_is_not_a_text_file_is_refused() {
     assert_eq!(
         all(b"a,b\n1,2\n\xff\xfe,3\n").unwrap_err(),
-        "x.csv, line 3: not UTF-8 text"
+        "x.csv, line 3: not UTF-8 text: byte 0xff at offset 8"
     );
     let error = Table::read("no/such/x.csv", &Selection::default()).unwrap_err();
     let message = error.to_string();

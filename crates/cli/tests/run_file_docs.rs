@@ -45,6 +45,7 @@ fn fields() -> Vec<String> {
     for file in [
         "typed.rs",
         "typed_run.rs",
+        "typed_target.rs",
         "typed_data.rs",
         "typed_measure.rs",
     ] {

@@ -2,8 +2,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
 
+use langevin_cli::temporary::Temporary;
 use langevin_cli::units::{UnitCache, UnitError, UnitKey};
 use serde::{Deserialize, Serialize};
 
@@ -137,29 +137,47 @@ fn another_type_is_none() {
 }
 
 #[test]
-fn a_leftover_is_ignored_and_removed_once_it_is_old() {
+fn leftovers_of_the_dead_are_removed_and_no_others() {
     let (_out, cache) = cache();
-    let (old, new) = (
-        cache.dir().join("unit-old.tmp"),
-        cache.dir().join("unit-new.tmp"),
-    );
-    fs::write(&old, "half").unwrap();
-    fs::write(&new, "half").unwrap();
-    let two_hours_ago = SystemTime::now() - Duration::from_secs(7200);
-    let file = fs::File::options().write(true).open(&old).unwrap();
-    file.set_modified(two_hours_ago).unwrap();
-    drop(file);
+    let dead = cache.dir().join(".langevin-dead.tmp");
+    fs::create_dir(&dead).unwrap();
+    fs::write(dead.join("owner"), "").unwrap();
+    fs::write(dead.join("content"), "half").unwrap();
+    let living = Temporary::new_in(cache.dir()).unwrap();
     let again = UnitCache::open(cache.dir()).unwrap();
-    assert!(!old.exists(), "the old leftover is removed");
-    assert!(new.exists(), "the new one may belong to a living process");
+    assert!(!dead.exists());
+    assert_eq!(files(cache.dir()).len(), 1);
     assert_eq!(again.get::<f64>(&UnitKey::new("a")), None);
+    drop(living);
+    assert_eq!(files(cache.dir()).len(), 0);
+}
+
+#[test]
+fn units_of_an_earlier_version_are_removed_and_counted() {
+    let (_out, cache) = cache();
+    let keys = ["a", "b", "c", "d"].map(UnitKey::new);
+    for (key, version) in keys.iter().zip(["1", "1", "3"]) {
+        cache.put(key, &1.0).unwrap();
+        let mut bytes = fs::read(cache.path(key)).unwrap();
+        bytes[14..15].copy_from_slice(version.as_bytes());
+        fs::write(cache.path(key), bytes).unwrap();
+    }
+    cache.put(&keys[3], &4.0).unwrap();
+    let again = UnitCache::open(cache.dir()).unwrap();
+    assert_eq!(again.n_outdated(), 2);
+    // Those of a later version may be somebody's.
+    assert_eq!(
+        keys.map(|key| cache.path(&key).exists()),
+        [false, false, true, true]
+    );
+    assert_eq!(again.get(&keys[3]), Some(4.0));
+    assert_eq!(UnitCache::open(cache.dir()).unwrap().n_outdated(), 0);
 }
 
 #[test]
 fn clear_removes_units_and_nothing_else() {
     let (_out, cache) = cache();
     cache.put(&UnitKey::new("a"), &1.0).unwrap();
-    fs::write(cache.dir().join("unit-x.tmp"), "half").unwrap();
     fs::write(cache.dir().join("notes.txt"), "mine").unwrap();
     fs::write(cache.dir().join("table.bin"), "mine").unwrap();
     cache.clear().unwrap();

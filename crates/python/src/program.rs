@@ -60,10 +60,11 @@ impl RunFile {
         dynamics: &str,
         how: How,
     ) -> PyResult<(Stored, Vec<(u64, u64)>, f64)> {
-        let run = &self.run;
+        let run = &self.run_in(py, &how)?;
         let arm = run.arm(dynamics).map_err(program)?;
         let keep = how.0.is_some();
-        let sampled = execute(py, how, sample::room(run), |folder, settings| {
+        let sampled = execute(py, how, run.needs.to_sample.disk(), |folder, settings| {
+            folder.keep_seed(run)?;
             let sampled = sample::sample(run, arm, settings)?;
             if keep {
                 sample::save(run, arm, &sampled.draws, folder)?;
@@ -77,9 +78,11 @@ impl RunFile {
     /// All dynamics side by side.
     fn compare(&self, py: Python<'_>, how: How) -> PyResult<Compared> {
         let began = Instant::now();
+        let run = &self.run_in(py, &how)?;
         let keep = how.0.is_some();
-        execute(py, how, compare::ROOM, |folder, settings| {
-            let mut comparisons = compare::compare(std::slice::from_ref(&self.run), settings)?;
+        execute(py, how, run.needs.to_compare.disk(), |folder, settings| {
+            folder.keep_seed(run)?;
+            let mut comparisons = compare::compare(std::slice::from_ref(run), settings)?;
             // One run was given, so there is one comparison.
             let comparison = comparisons.remove(0);
             if keep {
@@ -87,6 +90,17 @@ impl RunFile {
             }
             Ok(Compared { comparison })
         })
+    }
+}
+
+impl RunFile {
+    /// The run with the seed that earlier work in its output folder had, where it has none itself.
+    fn run_in(&self, py: Python<'_>, how: &How) -> PyResult<Arc<Run>> {
+        let Some(out) = &how.0 else {
+            return Ok(self.run.clone());
+        };
+        let run = py.detach(|| self.run.in_folder(out)).map_err(program)?;
+        Ok(Arc::new(run))
     }
 }
 

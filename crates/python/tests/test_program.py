@@ -23,8 +23,8 @@ model = "normal"
 data.generate = { n = 30, mean = 0, sd = 10, seed = 2 }
 
 [run]
-chains = 21
-steps = 3000
+n_chains = 21
+n_steps = 3000
 step_size = 0.05
 burn_in = 500
 thin = 5
@@ -42,11 +42,12 @@ prior_precision = 1.0
 data.generate = { n = 60, signals = ["laplace", "logistic", "logistic"], seed = 3 }
 
 [run]
-chains = 9
-steps = 500
+n_chains = 9
+n_steps = 500
 step_size = 1e-3
 burn_in = 100
 thin = 3
+seed = 0
 skew = { kind = "kronecker" }
 """
 
@@ -61,8 +62,8 @@ prior_precision = { eigenvalues = [0.2, 0.01, 0.05], eigenvector_seed = 3 }
 data.generate = { n = 10, mean = 1.0, dim = 3, seed = 5 }
 
 [run]
-chains = 24
-steps = 4000
+n_chains = 24
+n_steps = 4000
 step_size = 0.1
 burn_in = 500
 seed = 1
@@ -70,7 +71,7 @@ batch_size = 2
 skew = { kind = "sign-pattern", delta = 0.5 }
 
 [measure]
-ksd = { points = 50, chains = 4 }
+ksd = { n_points = 50, n_chains = 4 }
 """
 
 
@@ -159,8 +160,8 @@ dynamics = ["GiIrr"]
 model = "normal"
 data.values = [{values}]
 [run]
-chains = 10
-steps = 2000
+n_chains = 10
+n_steps = 2000
 step_size = 0.05
 burn_in = 100
 thin = 10
@@ -244,7 +245,8 @@ print(lv.run(sys.argv[2], progress=False).draws.shape)
 def test_ctrl_c_stops_a_run_file(tmp_path) -> None:
     small = write(tmp_path, NORMAL)
     large = tmp_path / "large.toml"
-    large.write_text(NORMAL.replace("steps = 3000", "steps = 1e9\n").replace("thin = 5", "thin = 1e6"))
+    text = NORMAL.replace("n_steps = 3000", "n_steps = 1e9\n")
+    large.write_text(text.replace("thin = 5", "thin = 1e6"))
     command = [sys.executable, "-c", INTERRUPTED, str(large), str(small)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.stdout.split("\n")[:2] == ["stopped", "(21, 500, 2)"], done.stderr

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use clap::Args;
 
-use super::{Done, Global, out_for};
+use super::patience::Patience;
+use super::{Done, Global, out_for, seed_line};
 use crate::compare::{self, Comparison, view};
 use crate::output::Folder;
 use crate::run_file::Run;
@@ -22,13 +23,22 @@ pub(super) struct Arguments {
     /// The run file (see docs/run-file.md).
     #[arg(value_name = "RUN.toml")]
     run: PathBuf,
+    #[command(flatten)]
+    patience: Patience,
 }
 
 pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done> {
+    let out = global.out(out_for(&arguments.run));
+    let run = Arc::new(Run::load(&arguments.run, global.seeds(&out))?);
+    let needs = &run.needs.to_compare;
+    needs.check_memory()?;
+    let tasks = compare::tasks(&run);
+    arguments.patience.check(&tasks, needs, &out, global)?;
+    // What all starts took is counted from here on, too.
     let began = Instant::now();
-    let run = Arc::new(Run::load(&arguments.run, global.seed)?);
-    let folder = global.folder(out_for(&arguments.run), compare::ROOM)?;
-    let cache = folder.units(global.fresh)?;
+    let folder = Folder::prepare(out, needs.disk())?;
+    folder.keep_seed(&run)?;
+    let cache = global.units(&folder)?;
     let comparisons = compare::compare(&[run], global.settings(&cache))?;
     // One run was given, so there is one comparison.
     let comparison = &comparisons[0];
@@ -37,7 +47,7 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
     let mut all = results;
     all["timing"] = timing;
     Ok(Done {
-        text: text(comparison, &folder),
+        text: text(comparison, &folder) + &seed_line(&comparison.run, &folder),
         json: all,
         good: !comparison.some_arm_is_lost(),
     })

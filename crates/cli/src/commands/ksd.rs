@@ -14,6 +14,7 @@ use crate::csv_data::{self, Selection};
 use crate::figure::{Anchor, Axis, Colour, Figure, Line, Panel, ReferenceSlope};
 use crate::report::{Cell, Column, FigureItem, Report, Row, Section, Table};
 use crate::run_file::{Run, Target};
+use crate::shown::quoted;
 use crate::store;
 use crate::terminal;
 use crate::waiting::Waiting;
@@ -113,7 +114,7 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
 
 /// Coordinates and scores from the columns `x` and `score_x`, or scores from a target.
 fn from_csv(path: &Path, target: Option<&Target>) -> anyhow::Result<Chain> {
-    let header = csv_data_header(path)?;
+    let header = csv_data::header(path)?;
     let is_score = |name: &&String| name.starts_with(SCORE);
     let coordinates: Vec<String> = header
         .iter()
@@ -134,8 +135,9 @@ fn from_csv(path: &Path, target: Option<&Target>) -> anyhow::Result<Chain> {
         let scores: Vec<String> = coordinates.iter().map(|c| format!("{SCORE}{c}")).collect();
         if let Some(missing) = scores.iter().find(|name| !header.contains(name)) {
             bail!(
-                "{}: there is no column \"{missing}\"; give scores in columns or a --target",
-                path.display()
+                "{}: there is no column {}; give scores in columns or a --target",
+                path.display(),
+                quoted(missing)
             );
         }
         return Ok(Chain {
@@ -158,10 +160,6 @@ fn from_csv(path: &Path, target: Option<&Target>) -> anyhow::Result<Chain> {
         target.model.dim()
     );
     Ok(with_scores(read(columns)?.values(), target))
-}
-
-fn csv_data_header(path: &Path) -> anyhow::Result<Vec<String>> {
-    crate::run_file::csv_header(path).map_err(anyhow::Error::msg)
 }
 
 fn from_store(arguments: &Arguments, target: Option<&Target>) -> anyhow::Result<Vec<Chain>> {

@@ -4,6 +4,7 @@ mod compare;
 mod diagnose;
 mod ksd;
 mod list;
+mod patience;
 mod reproduce;
 mod sample;
 pub(crate) mod summary;
@@ -19,7 +20,20 @@ use serde_json::Value;
 
 use crate::execute::{ExecuteError, Settings};
 use crate::output::Folder;
+use crate::run_file::{Run, SeedFrom, Seeds, seed};
+use crate::shown;
 use crate::units::UnitCache;
+
+/// The seed of a run for people, and where it is kept if the run file has none.
+fn seed_line(run: &Run, folder: &Folder) -> String {
+    let kept = match run.seed_from {
+        SeedFrom::Given => String::new(),
+        SeedFrom::Folder | SeedFrom::Drawn => {
+            format!(" (kept in {})", seed::file_in(folder.path()).display())
+        }
+    };
+    format!("Seed: {}{kept}\n", run.seed)
+}
 
 /// `out/NAME` for the run file `NAME.toml`.
 fn out_for(run_file: &Path) -> PathBuf {
@@ -63,7 +77,8 @@ pub struct Global {
     /// Number of threads; all cores if not given. Results do not depend on it.
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Seed of the chains, in place of that of the run file.
+    /// Seed of the chains, in place of that of the run file. Without either, one is drawn and kept
+    /// in the output folder.
     #[arg(long, global = true, value_name = "N")]
     seed: Option<u64>,
     /// Output folder; out/NAME for NAME.toml, and beside the draws for diagnose and ksd, if not given.
@@ -75,7 +90,7 @@ pub struct Global {
     /// Write nothing but errors (and JSON, if asked for).
     #[arg(long, short, global = true)]
     quiet: bool,
-    /// Forget finished work of earlier runs and start over.
+    /// Forget finished work and the drawn seed of earlier runs and start over.
     #[arg(long, global = true)]
     fresh: bool,
 }
@@ -135,7 +150,7 @@ pub fn main() -> ExitCode {
             let text = match (global.json, global.quiet) {
                 (true, _) => format!("{:#}\n", done.json),
                 (false, true) => String::new(),
-                (false, false) => done.text,
+                (false, false) => shown::lines(&done.text),
             };
             if let Err(error) = print(&text) {
                 eprintln!("error: cannot write to the standard output: {error}");
@@ -179,7 +194,7 @@ fn sentence(error: &anyhow::Error) -> String {
             text += &format!("{between}{cause}");
         }
     }
-    text.replace(['\n', '\r'], " ")
+    shown::sentence(&text)
 }
 
 fn run(cli: &Cli) -> anyhow::Result<Done> {
@@ -214,10 +229,32 @@ impl Global {
         self.threads.map_or_else(cores, usize::from)
     }
 
-    /// The output folder, ready for about `bytes`: the one given, or `default`.
+    /// The output folder: the one given, or `default`.
+    fn out(&self, default: PathBuf) -> PathBuf {
+        self.out.clone().unwrap_or(default)
+    }
+
+    /// Where the seed of a run comes from whose results go to a folder.
+    fn seeds(&self, out: &Path) -> Seeds {
+        Seeds {
+            given: self.seed,
+            folder: (!self.fresh).then(|| out.into()),
+        }
+    }
+
+    /// The output folder, ready for about `bytes`.
     fn folder(&self, default: PathBuf, bytes: u64) -> anyhow::Result<Folder> {
-        let path = self.out.clone().unwrap_or(default);
-        Ok(Folder::prepare(path, bytes)?)
+        Ok(Folder::prepare(self.out(default), bytes)?)
+    }
+
+    /// The finished units of earlier runs; none with `--fresh`.
+    fn units(&self, folder: &Folder) -> anyhow::Result<UnitCache> {
+        let cache = folder.units(self.fresh)?;
+        let n = cache.n_outdated();
+        if n > 0 && !self.quiet {
+            eprintln!("units of an earlier version are not used; {n} files removed");
+        }
+        Ok(cache)
     }
 
     /// Whether no progress is shown.

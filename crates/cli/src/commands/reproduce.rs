@@ -7,12 +7,13 @@ use clap::Args;
 use serde_json::Value;
 
 use super::{Done, Global};
+use crate::forecast::{self, Forecast};
 use crate::output::{Folder, OutputError};
 use crate::report::{Outcome, Report};
 use crate::reproduce::embedded::Scale;
 use crate::reproduce::page::{self, Judged, Page};
 use crate::reproduce::paper::Paper;
-use crate::reproduce::{Gathered, Request, Work, forecast, json};
+use crate::reproduce::{Gathered, Request, Work, json};
 
 /// Room for units, tables and figures of everything, in bytes.
 const ROOM: u64 = 100_000_000;
@@ -48,7 +49,7 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
     let scale = arguments.scale;
     let default = PathBuf::from("out").join(format!("reproduce-{}", scale.name()));
     let folder = global.folder(default, ROOM)?;
-    let cache = folder.units(global.fresh)?;
+    let cache = global.units(&folder)?;
     let settings = global.settings(&cache);
     let request = Request {
         paper,
@@ -58,7 +59,8 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
         folder: &folder,
     };
     let work = Work::prepare(&request)?;
-    let forecast_seconds = forecast::seconds(&work.tasks(), &cache)? / settings.threads as f64;
+    let forecast = Forecast::new(&work.tasks(), |key| cache.path(key).exists())?;
+    let forecast_seconds = forecast.seconds(settings.threads);
     if forecast_seconds > WORTH_SAYING && !global.quiet {
         eprintln!(
             "{} items at scale {}: about {} on {} threads",

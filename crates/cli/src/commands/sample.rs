@@ -7,8 +7,10 @@ use anyhow::bail;
 use clap::Args;
 use serde_json::json;
 
+use super::patience::Patience;
 use super::summary::Summaries;
-use super::{Done, Global, out_for};
+use super::{Done, Global, out_for, seed_line};
+use crate::output::Folder;
 use crate::run_file::{Arm, Run};
 use crate::{sample, terminal};
 
@@ -25,18 +27,26 @@ pub(super) struct Arguments {
     /// Name of the dynamics, where the run file has several.
     #[arg(long, value_name = "NAME")]
     dynamics: Option<String>,
+    #[command(flatten)]
+    patience: Patience,
 }
 
 pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done> {
-    let run = Arc::new(Run::load(&arguments.run, global.seed)?);
+    let out = global.out(out_for(&arguments.run));
+    let run = Arc::new(Run::load(&arguments.run, global.seeds(&out))?);
     let arm = choose(&run, arguments.dynamics.as_deref())?;
-    let folder = global.folder(out_for(&arguments.run), sample::room(&run))?;
-    let cache = folder.units(global.fresh)?;
+    let needs = &run.needs.to_sample;
+    needs.check_memory()?;
+    let tasks = [sample::task(&run, arm)];
+    arguments.patience.check(&tasks, needs, &out, global)?;
+    let folder = Folder::prepare(out, needs.disk())?;
+    folder.keep_seed(&run)?;
+    let cache = global.units(&folder)?;
     let sampled = sample::sample(&run, arm, global.settings(&cache))?;
     let (path, mut results, summaries) = sample::save(&run, arm, &sampled.draws, &folder)?;
     results["store"] = json!(path);
     Ok(Done {
-        text: text(&summaries, &path),
+        text: text(&summaries, &path) + &seed_line(&run, &folder),
         json: results,
         good: summaries.n_diverged < summaries.n_chains,
     })

@@ -20,7 +20,7 @@ use crate::execute::{Chain, ExecuteError, Recorded, Recording, Settings, Task, e
 use crate::run_file::{Arm, Run, Truth};
 
 pub use estimate::{Marks, Point, mean_of, ratio};
-pub use save::{ROOM, save};
+pub use save::save;
 
 /// Checkpoints of discrepancies in a factor of ten.
 const KSD_PER_DECADE: usize = 10;
@@ -124,6 +124,9 @@ impl Paths {
 
 /// Runs everything that the runs ask for, and puts the numbers together.
 pub fn compare(runs: &[Arc<Run>], settings: Settings<'_>) -> Result<Vec<Comparison>, ExecuteError> {
+    for run in runs {
+        run.needs.to_compare.check_memory()?;
+    }
     let tasks: Vec<Vec<Task>> = runs.iter().map(tasks).collect();
     let mut recorded = execute(&tasks.concat(), settings)?.into_iter();
     let mut comparisons = vec![];
@@ -168,16 +171,15 @@ pub fn tasks(run: &Arc<Run>) -> Vec<Task> {
                 start: ksd.burn_in,
                 thin: ksd.thin,
                 // At least one point was asked for, so this cannot fail.
-                checkpoints: log_spaced(ksd.points, KSD_PER_DECADE).unwrap_or_default(),
+                checkpoints: log_spaced(ksd.n_points, KSD_PER_DECADE).unwrap_or_default(),
                 kernel: ksd.kernel,
             };
-            let n_steps = ksd.burn_in + ksd.thin * (ksd.points as u64 - 1) + 1;
-            tasks.push(task(&ksd.arm(arm), ksd.n_chains, n_steps, recording));
+            tasks.push(task(&ksd.arm(arm), ksd.n_chains, ksd.n_steps, recording));
         }
         if let Some(paths) = &run.measure.trajectories {
             let recording = Recording::Draws {
                 start: 0,
-                thin: paths.thin,
+                thin: paths.thin.min(paths.n_steps),
                 count: paths.n_steps.div_ceil(paths.thin) as usize,
             };
             tasks.push(task(arm, paths.n_chains, paths.n_steps, recording));

@@ -5,13 +5,10 @@ use std::time::Instant;
 use serde_json::{Value, json as value};
 
 use super::{Comparison, json, view};
+use crate::forecast::words;
 use crate::output::{Folder, OutputError};
 use crate::report::Report;
-use crate::reproduce::forecast::words;
 use crate::starts::Total;
-
-/// Room for units, tables and figures of an ordinary comparison, in bytes.
-pub const ROOM: u64 = 20_000_000;
 
 /// Writes all files; returns results and times.
 pub fn save(

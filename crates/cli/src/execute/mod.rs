@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use langevin::chain::Control;
 use thiserror::Error;
 
+use crate::run_file::RunFileError;
 use crate::units::{UnitCache, UnitError};
 
 pub use progress::Progress;
@@ -29,6 +30,9 @@ pub enum ExecuteError {
     /// It was asked to stop.
     #[error("interrupted; finished units are kept, so the same command goes on from here")]
     Interrupted,
+    /// The machine cannot hold the results.
+    #[error(transparent)]
+    TooLarge(#[from] RunFileError),
     /// A unit could not be saved.
     #[error(transparent)]
     Unit(#[from] UnitError),
@@ -61,9 +65,11 @@ pub struct Settings<'a> {
 /// How much work some tasks are, in steps of one chain.
 pub fn total_work(tasks: &[Task]) -> u64 {
     let work = |(number, task): (usize, &Task)| -> u64 {
-        task.units(number).map(|unit| task.work(&unit)).sum()
+        let units = task.units(number).map(|unit| task.work(&unit));
+        units.fold(0, u64::saturating_add)
     };
-    tasks.iter().enumerate().map(work).sum()
+    let works = tasks.iter().enumerate().map(work);
+    works.fold(0, u64::saturating_add)
 }
 
 /// Runs all tasks, or reads their units where they are finished already.
@@ -89,7 +95,8 @@ pub fn execute(tasks: &[Task], settings: Settings<'_>) -> Result<Vec<Recorded>, 
         let left = missing
             .iter()
             .map(|i| tasks[units[*i].task].work(&units[*i]));
-        progress(total_work(tasks) - left.sum::<u64>());
+        let left = left.fold(0, u64::saturating_add);
+        progress(total_work(tasks).saturating_sub(left));
     }
     let pool = Pool {
         tasks,

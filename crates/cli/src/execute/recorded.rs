@@ -46,7 +46,8 @@ impl Recorded {
         }
         self.seconds += result.seconds;
         self.unit_seconds += result.unit_seconds;
-        self.chain_steps += n_steps * unit.n as u64;
+        let steps = n_steps.saturating_mul(unit.n as u64);
+        self.chain_steps = self.chain_steps.saturating_add(steps);
     }
 
     /// The chains that did not diverge.

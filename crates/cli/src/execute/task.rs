@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use langevin::record::Observable;
 use langevin::stat::ksd::Kernel;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::cost;
+use crate::identity;
 use crate::run_file::{Arm, Run};
 use crate::units::UnitKey;
 
 /// Version of the computation: to be raised when the same description gives other numbers.
-const COMPUTATION: u32 = 6;
+const COMPUTATION: u32 = 7;
 /// A unit takes about this many seconds of one thread at most, unless [`LANES`] chains alone take
 /// longer: what is interrupted loses the units that were running. Chains are not cut in time, and
 /// fewer chains than lanes would take as long.
@@ -51,6 +52,33 @@ pub enum Recording {
         /// The kernel.
         kernel: Kernel,
     },
+}
+
+impl Recording {
+    /// All that tells two recordings apart.
+    fn identity(&self) -> Value {
+        match self {
+            Recording::Averages { observables, marks } => {
+                let observables = observables.iter().map(identity::of_observable);
+                json!({ "observables": observables.collect::<Vec<_>>(), "marks": marks })
+            }
+            Recording::Draws { start, thin, count } => {
+                json!({ "start": start, "thin": thin, "count": count })
+            }
+            Recording::Ksd {
+                start,
+                thin,
+                checkpoints,
+                kernel,
+            } => json!({
+                "start": start,
+                "thin": thin,
+                "checkpoints": checkpoints,
+                "c": identity::of_number(kernel.c()),
+                "exponent": identity::of_number(kernel.exponent()),
+            }),
+        }
+    }
 }
 
 /// Some chains of one arm of a run, recorded in one way.
@@ -106,7 +134,8 @@ impl Task {
 
     /// How much work a unit is, in steps of one chain.
     pub fn work(&self, unit: &Unit) -> u64 {
-        (self.n_steps + self.pair_work()) * unit.n as u64
+        let chain = self.n_steps.saturating_add(self.pair_work());
+        chain.saturating_mul(unit.n as u64)
     }
 
     /// What a unit will cost.
@@ -115,7 +144,7 @@ impl Task {
     }
 
     fn chain_nanoseconds(&self) -> f64 {
-        (self.n_steps + self.pair_work()) as f64 * self.step_nanoseconds()
+        (self.n_steps as f64 + self.pair_work() as f64) * self.step_nanoseconds()
     }
 
     /// What a step of one chain costs about, from the sizes of the model alone.
@@ -137,24 +166,28 @@ impl Task {
 
     /// The name of a unit's file: a hash of all that its result depends on.
     pub fn key(&self, unit: &Unit) -> UnitKey {
+        UnitKey::new(&self.description(unit).to_string())
+    }
+
+    /// All that the result of a unit depends on.
+    fn description(&self, unit: &Unit) -> Value {
         let system = &self.arm.system;
-        let description = json!({
+        json!({
             "computation": COMPUTATION,
             "version": env!("CARGO_PKG_VERSION"),
-            "model": self.run.fingerprint,
-            "metric": format!("{:?}", system.metric),
-            "skew": format!("{:?}", system.skew),
-            "beta": system.beta,
-            "step_size": format!("{:?}", self.arm.step_size),
-            "gradient": format!("{:?}", self.arm.gradient),
-            "start": self.run.start_text,
+            "model": self.run.target.fingerprint,
+            "metric": identity::of_metric(&system.metric),
+            "skew": identity::of_skew(&system.skew),
+            "beta": identity::of_number(system.beta),
+            "step_size": identity::of_step_size(self.arm.step_size),
+            "gradient": identity::of_gradient(self.arm.gradient),
+            "start": identity::of_start(&self.run.start, unit.first, unit.n),
             "seed": self.run.seed,
             "n_steps": self.n_steps,
             "first_chain": unit.first,
             "n_chains": unit.n,
-            "recording": format!("{:?}", self.recording),
-        });
-        UnitKey::new(&description.to_string())
+            "recording": self.recording.identity(),
+        })
     }
 }
 
@@ -195,6 +228,128 @@ mod tests {
         assert_eq!(sizes(&task("ica-minibatch", 0))[..2], [lanes, lanes]);
         // Simple steps: a unit of most chains takes about a second.
         assert_eq!(sizes(&task("normal-minibatch", 4))[0], UNIT_CHAINS as usize);
+    }
+
+    /// The first unit of everything that a comparison of a run file needs.
+    fn descriptions(text: &str) -> Vec<Value> {
+        let source = crate::run_file::Source::from_text("run.toml", text);
+        let run = Arc::new(Run::from_source(&source, None).unwrap());
+        let first = |task: &Task| task.description(&task.units(0).next().unwrap());
+        crate::compare::tasks(&run).iter().map(first).collect()
+    }
+
+    const SMALL: &str = r#"
+        dynamics = [{ name = "own", metric = { diagonal = [1, 2] }, field = "constant" }]
+        [target]
+        model = "logistic"
+        prior_precision = 1.0
+        data.values = [[1, 2], [3, 4], [5, 7]]
+        data.labels = [1, 0, 1]
+        [run]
+        n_chains = 2
+        n_steps = 30
+        step_size = 0.5
+        burn_in = 10
+        seed = 1
+        batch_size = 2
+        start = [[0, 1], [2, 3]]
+        skew = { kind = "matrix", entries = [[0, 1], [-1, 0]] }
+        [measure]
+        observables = ["sum", "w[1]"]
+        n_batches = 2
+        checkpoints_per_decade = 1
+        ksd = { n_points = 3, n_chains = 2 }
+        trajectories = { n_chains = 2, n_steps = 8, thin = 2 }
+    "#;
+
+    /// What a unit is called must not change by accident: finished work would not be found.
+    #[test]
+    fn descriptions_are_explicit() {
+        let found = descriptions(SMALL);
+        let one = "3ff0000000000000";
+        assert_eq!(found.len(), 3);
+        let hash = |numbers: &[f64]| {
+            let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+            format!("{} {}", numbers.len(), blake3::hash(&bytes))
+        };
+        let model = json!({ "name": "logistic", "width": 2, "parts": [
+            ["data", hash(&[1.0, 2.0, 3.0, 4.0, 5.0, 7.0])],
+            ["labels", hash(&[1.0, 0.0, 1.0])],
+            ["prior_precision", hash(&[1.0])],
+        ] });
+        let expected = json!({
+            "computation": 7,
+            "version": env!("CARGO_PKG_VERSION"),
+            "model": blake3::hash(model.to_string().as_bytes()).to_string(),
+            "metric": { "diagonal": hash(&[1.0, 2.0]) },
+            "skew": { "constant": [2, 2, hash(&[0.0, -1.0, 1.0, 0.0])] },
+            "beta": "3fe0000000000000",
+            "step_size": { "constant": "3fe0000000000000" },
+            "gradient": { "batch_size": 2, "with_replacement": false },
+            "start": { "per_chain": [hash(&[0.0, 1.0]), hash(&[2.0, 3.0])] },
+            "seed": 1,
+            "n_steps": 30,
+            "first_chain": 0,
+            "n_chains": 2,
+            "recording": { "observables": ["sum", { "coordinate": 1 }], "marks": [1, 10, 20, 30] },
+        });
+        assert_eq!(found[0], expected);
+        assert_eq!(
+            found[1]["recording"],
+            json!({ "start": 0, "thin": 1, "checkpoints": [1, 2, 3], "c": one,
+                    "exponent": "bfe0000000000000" })
+        );
+        let paths = json!({ "start": 0, "thin": 2, "count": 4 });
+        assert_eq!(found[2]["recording"], paths);
+    }
+
+    /// Whatever a result depends on is part of its name, to the last bit.
+    #[test]
+    fn any_change_is_another_unit() {
+        let before = descriptions(SMALL)[0].to_string();
+        let changes = [
+            ("[5, 7]", "[5, 7.000000000000001]"),
+            ("labels = [1, 0, 1]", "labels = [1, 1, 1]"),
+            (
+                "prior_precision = 1.0",
+                "prior_precision = 1.0000000000000002",
+            ),
+            ("diagonal = [1, 2]", "diagonal = [1, 2.0000000000000004]"),
+            ("metric = { diagonal = [1, 2] }", "metric = \"natural\""),
+            (
+                "metric = { diagonal = [1, 2] }",
+                "metric = \"natural+identity\"",
+            ),
+            ("{ diagonal = [1, 2] }", "{ entries = [[1, 0], [0, 2]] }"),
+            ("\"constant\"", "\"geometric\""),
+            ("[[0, 1], [-1, 0]]", "[[0, 2], [-2, 0]]"),
+            ("step_size = 0.5", "step_size = 0.5000000000000001"),
+            (
+                "step_size = 0.5",
+                "step_size = { a = 0.5, b = 1, gamma = 1 }",
+            ),
+            ("seed = 1", "seed = 2"),
+            ("seed = 1", "beta = 0.25\nseed = 1"),
+            ("n_steps = 30", "n_steps = 31"),
+            ("n_batches = 2", "n_batches = 4"),
+            ("\"w[1]\"", "\"w[0]\""),
+            ("batch_size = 2", "batch_size = 1"),
+            ("batch_size = 2", "batch_size = \"all\""),
+            ("batch_size = 2", "batch_size = 2\nwith_replacement = true"),
+            ("[2, 3]]", "[2, 4]]"),
+            ("[[0, 1], [2, 3]]", "[0, 1]"),
+            ("[[0, 1], [2, 3]]", "{ mean = [0, 1], sd = 1 }"),
+        ];
+        let mut seen = vec![before];
+        for (old, new) in changes {
+            assert!(SMALL.contains(old), "{old}");
+            let after = descriptions(&SMALL.replacen(old, new, 1))[0].to_string();
+            assert!(!seen.contains(&after), "{new}");
+            seen.push(after);
+        }
+        // What nothing depends on is not.
+        let title = SMALL.replace("dynamics =", "title = \"Another\"\ndynamics =");
+        assert_eq!(descriptions(&title)[0].to_string(), seen[0]);
     }
 
     #[test]

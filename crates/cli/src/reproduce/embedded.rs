@@ -106,14 +106,14 @@ pub fn experiment(
     }
     if let Some(most) = most_chains
         && let Some(Value::Table(run)) = table.get_mut("run")
-        && let Some(chains) = run.get("chains").and_then(Value::as_integer)
+        && let Some(chains) = run.get("n_chains").and_then(Value::as_integer)
         && chains > most as i64
     {
-        run.insert("chains".into(), Value::Integer(most as i64));
+        run.insert("n_chains".into(), Value::Integer(most as i64));
         // What the scale had changed already is said once, with the last value.
-        let old = said.iter().position(|(field, ..)| field == "chains");
+        let old = said.iter().position(|(field, ..)| field == "n_chains");
         let paper = old.map_or(chains.to_string(), |at| said.remove(at).1);
-        said.push(("chains".into(), paper, most.to_string()));
+        said.push(("n_chains".into(), paper, most.to_string()));
     }
     let text = match said.is_empty() {
         true => (*text).into(),
@@ -137,7 +137,7 @@ pub fn time_in_paper(name: &str) -> Option<f64> {
         Value::Integer(n) => Some(*n as f64),
         _ => None,
     };
-    let steps = number("steps")? - number("burn_in").unwrap_or(0.0);
+    let steps = number("n_steps")? - number("burn_in").unwrap_or(0.0);
     Some(steps * number("step_size")?)
 }
 
@@ -202,8 +202,8 @@ mod tests {
     #[test]
     fn fewer_chains_are_said_and_more_are_not_made() {
         let capped = experiment("ica-minibatch", Scale::Paper, Some(16)).unwrap();
-        assert!(capped.text.contains("chains = 16"), "{}", capped.text);
-        let said = ("chains".to_string(), "100".to_string(), "16".to_string());
+        assert!(capped.text.contains("n_chains = 16"), "{}", capped.text);
+        let said = ("n_chains".to_string(), "100".to_string(), "16".to_string());
         assert_eq!(capped.changes, [said]);
         let whole = experiment("ica-minibatch", Scale::Paper, None).unwrap();
         assert_eq!(
@@ -212,7 +212,10 @@ mod tests {
         );
         // The scale's own change is not said twice.
         let quick = experiment("ica-minibatch", Scale::Quick, Some(3)).unwrap();
-        let chains = quick.changes.iter().filter(|(field, ..)| field == "chains");
+        let chains = quick
+            .changes
+            .iter()
+            .filter(|(field, ..)| field == "n_chains");
         assert_eq!(chains.count(), 1);
     }
 
@@ -247,18 +250,18 @@ mod tests {
 
     #[test]
     fn changes_are_merged_and_said() {
-        let mut table: Table = "a = 1\n[run]\nsteps = 1e6\nseed = 2".parse().unwrap();
-        let changes: Table = "run.steps = 1e3\nrun.thin = 5".parse().unwrap();
+        let mut table: Table = "a = 1\n[run]\nn_steps = 1e6\nseed = 2".parse().unwrap();
+        let changes: Table = "run.n_steps = 1e3\nrun.thin = 5".parse().unwrap();
         let mut said = vec![];
         merge(&mut table, &changes, "", &mut said);
         assert_eq!(
             table.to_string(),
-            "a = 1\n\n[run]\nseed = 2\nsteps = 1000.0\nthin = 5\n"
+            "a = 1\n\n[run]\nn_steps = 1000.0\nseed = 2\nthin = 5\n"
         );
         let row = |a: &str, b: &str, c: &str| (a.to_string(), b.to_string(), c.to_string());
         assert_eq!(
             said,
-            [row("steps", "1e6", "1000"), row("thin", "not set", "5")]
+            [row("n_steps", "1e6", "1000"), row("thin", "not set", "5")]
         );
     }
 }

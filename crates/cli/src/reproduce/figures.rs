@@ -134,7 +134,7 @@ fn discrepancies(comparison: &Comparison) -> Option<Figure> {
         .iter()
         .filter_map(|arm| arm.ksd.as_ref()?.last());
     let lowest = ends.map(|p| p.mean).fold(f64::INFINITY, f64::min);
-    let last = (ksd.points as u64 * ksd.thin) as f64;
+    let last = ksd.n_points as f64 * ksd.thin as f64;
     // Just below the last part of all curves.
     let end = [last, 0.8 * lowest];
     let begin = [last / 30.0, end[1] * 30.0_f64.sqrt()];

@@ -7,7 +7,6 @@
 pub mod claim;
 pub mod embedded;
 pub mod figures;
-pub mod forecast;
 pub mod json;
 pub mod page;
 pub mod paper;
@@ -19,9 +18,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::compare::{Comparison, compare, tasks};
-use crate::execute::{Recorded, Recording, Settings, Task, execute};
+use crate::execute::{Recorded, Settings, Task, execute};
 use crate::output::Folder;
 use crate::run_file::{Run, Truth};
+use crate::sample;
 
 use claim::Comparisons;
 use embedded::{Experiment, Scale};
@@ -228,17 +228,7 @@ impl Work {
 
 /// The draws that `langevin sample` would store.
 fn draws_task(run: &Arc<Run>) -> Task {
-    Task {
-        run: run.clone(),
-        arm: run.arms[0].clone(),
-        n_chains: run.n_chains,
-        n_steps: run.n_steps,
-        recording: Recording::Draws {
-            start: run.burn_in,
-            thin: run.thin,
-            count: (run.n_steps - run.burn_in).div_ceil(run.thin) as usize,
-        },
-    }
+    sample::task(run, &run.arms[0])
 }
 
 fn columns(run: &Run, recorded: &Recorded) -> Draws {

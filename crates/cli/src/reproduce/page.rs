@@ -2,12 +2,12 @@
 
 use super::claim::judge;
 use super::embedded::Scale;
-use super::forecast::words;
 use super::paper::{Item, Kind, Paper, Quantity};
 use super::tables::{self, Heading};
 use super::{Gathered, figures, planar};
 use crate::compare::view::tables::long;
 use crate::figure::Figure;
+use crate::forecast::words;
 use crate::report::{FigureItem, Item as Shown, Report, Section, Table, Verdict, VerdictList};
 use crate::run_file::Run;
 use crate::starts::Total;
@@ -200,7 +200,7 @@ fn ksd_note(run: &Run) -> String {
     };
     format!(
         "Mean over {} chains of up to {} points, {every}, with bands of one standard error.",
-        ksd.n_chains, ksd.points
+        ksd.n_chains, ksd.n_points
     )
 }
 

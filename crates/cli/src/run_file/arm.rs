@@ -9,6 +9,7 @@ use langevin::skew::{Skew, SkewMatrix};
 use super::source::{At, AtPlace, Place, Result};
 use super::target::square;
 use super::typed;
+use crate::shown::quoted;
 
 /// One dynamics with its step size and gradient estimator.
 #[derive(Clone, Debug)]
@@ -47,8 +48,8 @@ pub fn arms(
         let (arm, places) = build(entry, run, model)?;
         if arms.iter().any(|(other, _)| other.name == arm.name) {
             return places.entry.refuse(format!(
-                "two dynamics are called {:?}; give one of them another `name`",
-                arm.name
+                "two dynamics are called {}; give one of them another `name`",
+                quoted(&arm.name)
             ));
         }
         arms.push((arm, places));

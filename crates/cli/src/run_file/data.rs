@@ -3,9 +3,12 @@
 use langevin::rng::{Rng, Stream};
 use nalgebra::DMatrix;
 
+use super::kind::Kind;
+use super::needs::{Size, of_model};
 use super::source::{AtPlace, Place, Result};
 use super::typed::{CsvFile, Data, Generate};
-use crate::csv_data::{RowFilter, Selection, Table};
+use crate::csv_data::{self, RowFilter, Selection, Table};
+use crate::shown;
 
 /// Data of a model: rows of numbers, perhaps with names of the columns and labels of the rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,8 +25,8 @@ pub struct Rows {
 
 /// What the model wants of its data.
 pub struct Wanted<'a> {
-    /// Name of the model.
-    pub model: &'static str,
+    /// The model.
+    pub model: Kind,
     /// Whether every row needs a label.
     pub labels: bool,
     /// Covariance of the data of the linear Gaussian model, where its size is known already.
@@ -52,17 +55,47 @@ pub fn rows(data: &Data, wanted: &Wanted) -> Result<Rows> {
             let found = read_csv(file)?;
             check_labels(found, wanted, "`label`, the name of the column of labels")
         }
-        Data::Generate(how) => match wanted.model {
-            "normal" => normal(how),
-            "linear-gaussian" => linear_gaussian(how, wanted),
-            "logistic" => logistic(how, wanted.place),
-            _ => ica(how, wanted.place),
-        },
+        Data::Generate(how) => {
+            check_fields(how, wanted.model)?;
+            match wanted.model {
+                Kind::Normal => normal(how),
+                Kind::LinearGaussian => linear_gaussian(how, wanted),
+                Kind::Logistic => logistic(how, wanted.place),
+                Kind::Ica => ica(how, wanted.place),
+            }
+        }
     }
 }
 
+/// Refuses what the data of another model are made with.
+fn check_fields(how: &Generate, model: Kind) -> Result<()> {
+    let known: &[&str] = match model {
+        Kind::Normal => &["mean", "sd"],
+        Kind::LinearGaussian => &["dim", "mean"],
+        Kind::Logistic => &["dim", "weights"],
+        Kind::Ica => &["signals"],
+    };
+    let typed = [
+        ("mean", how.mean.as_ref().map(|x| &x.place)),
+        ("sd", how.sd.as_ref().map(|x| &x.place)),
+        ("dim", how.dim.as_ref().map(|x| &x.place)),
+        ("weights", how.weights.as_ref().map(|x| &x.place)),
+        ("signals", how.signals.as_ref().map(|x| &x.place)),
+    ];
+    for (field, place) in typed {
+        if let (Some(place), false) = (place, known.contains(&field)) {
+            return place.refuse(format!(
+                "the model {:?} has no `{field}` in `generate`; expected n, seed, {}",
+                model.name(),
+                known.join(", ")
+            ));
+        }
+    }
+    Ok(())
+}
+
 fn check_labels(found: Rows, wanted: &Wanted, expected: &str) -> Result<Rows> {
-    let model = wanted.model;
+    let model = wanted.model.name();
     match (&found.labels, wanted.labels) {
         (None, true) => wanted
             .place
@@ -81,13 +114,19 @@ fn read_csv(typed: &CsvFile) -> Result<Rows> {
         Some(columns) => columns.clone(),
         None => {
             // All columns but those with another purpose; the filter's column may hold text.
-            let header = csv_header(&path).at(place)?;
+            let header = csv_data::header(&path).at(place)?;
             let label = typed.label.as_ref().map(|l| &l.value);
             let filter = typed.filter.as_ref().map(|f| &f.0);
             let other = |name: &&String| Some(*name) != label && Some(*name) != filter;
             header.iter().filter(other).cloned().collect()
         }
     };
+    if columns.is_empty() {
+        return place.refuse(format!(
+            "{}: no column is left for data beside those of `label` and `where`",
+            shown::path(&path)
+        ));
+    }
     let mut selected = columns.clone();
     selected.extend(typed.label.as_ref().map(|l| l.value.clone()));
     let selection = Selection {
@@ -113,17 +152,6 @@ fn read_csv(typed: &CsvFile) -> Result<Rows> {
     })
 }
 
-/// The names in the first row of a CSV file.
-pub(crate) fn csv_header(path: &std::path::Path) -> std::result::Result<Vec<String>, String> {
-    let fail = |e: csv::Error| format!("{}: cannot be read: {e}", path.display());
-    let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::All)
-        .from_path(path)
-        .map_err(fail)?;
-    let header = reader.headers().map_err(fail)?;
-    Ok(header.iter().map(String::from).collect())
-}
-
 fn plain(values: Vec<f64>, width: usize) -> Rows {
     Rows {
         values,
@@ -133,14 +161,33 @@ fn plain(values: Vec<f64>, width: usize) -> Rows {
     }
 }
 
+/// Refuses more data than this machine can hold.
+fn check_size(how: &Generate, model: Kind, width: &Size) -> Result<()> {
+    let n_rows = Size::of("generate.n", &how.n);
+    of_model(model, n_rows, width.clone()).check_memory()
+}
+
 fn normals(rng: &mut Rng<f64>, n: usize) -> Vec<f64> {
     (0..n).map(|_| rng.normal()).collect()
 }
 
 /// N(mean, sd²).
 fn normal(how: &Generate) -> Result<Rows> {
-    let mean = how.mean.as_ref().map_or(0.0, |m| m.value[0]);
+    let mean = match &how.mean {
+        None => 0.0,
+        Some(mean) => match mean.value.as_slice() {
+            [x] => *x,
+            list => {
+                let n = list.len();
+                return mean.place.refuse(format!(
+                    "expected one number, the mean, found a list of {n}"
+                ));
+            }
+        },
+    };
     let sd = how.sd.as_ref().map_or(1.0, |s| s.value);
+    let width = Size::counted("the number of columns", 1, &how.n.place);
+    check_size(how, Kind::Normal, &width)?;
     let mut rng = Rng::new(how.seed, DATA, Stream::Setup);
     let z = normals(&mut rng, how.n.value as usize);
     Ok(plain(z.iter().map(|z| mean + sd * z).collect(), 1))
@@ -184,16 +231,22 @@ fn spread(typed: Option<&[f64]>, dim: usize, default: f64) -> Option<Vec<f64>> {
 
 /// Standard normal features; a label is 1 with probability logistic(x·w).
 fn logistic(how: &Generate, place: &Place) -> Result<Rows> {
-    let mut setup = Rng::new(how.seed, MADE_WITH, Stream::Setup);
-    let weights = match (&how.weights, &how.dim) {
-        (Some(weights), None) => weights.value.clone(),
-        (None, Some(dim)) => normals(&mut setup, dim.value as usize),
-        (Some(w), Some(dim)) if w.value.len() as u64 == dim.value => w.value.clone(),
-        (Some(w), Some(dim)) => {
-            let (n, dim) = (w.value.len(), dim.value);
-            return w.place.refuse(format!("{n} weights, but `dim` is {dim}"));
-        }
+    let width = match (&how.weights, &how.dim) {
+        (Some(w), _) => Size::counted("the number of weights", w.value.len() as u64, &w.place),
+        (None, Some(dim)) => Size::of("generate.dim", dim),
         (None, None) => return place.refuse("generated data need `dim` or `weights`"),
+    };
+    if let (Some(w), Some(dim)) = (&how.weights, &how.dim)
+        && width.value != dim.value
+    {
+        let (n, dim) = (width.value, dim.value);
+        return w.place.refuse(format!("{n} weights, but `dim` is {dim}"));
+    }
+    check_size(how, Kind::Logistic, &width)?;
+    let mut setup = Rng::new(how.seed, MADE_WITH, Stream::Setup);
+    let weights = match &how.weights {
+        Some(weights) => weights.value.clone(),
+        None => normals(&mut setup, width.value as usize),
     };
     let mut rng = Rng::new(how.seed, DATA, Stream::Setup);
     let (mut values, mut labels) = (vec![], vec![]);
@@ -216,6 +269,8 @@ fn ica(how: &Generate, place: &Place) -> Result<Rows> {
             .refuse("generated data need `signals`, a list of \"laplace\" or \"logistic\"");
     };
     let m = signals.value.len();
+    let width = Size::counted("the number of signals", m as u64, &signals.place);
+    check_size(how, Kind::Ica, &width)?;
     let mixing = random_orthogonal(m, how.seed);
     let mut rng = Rng::new(how.seed, DATA, Stream::Setup);
     let mut values = vec![];

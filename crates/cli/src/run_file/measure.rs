@@ -9,13 +9,14 @@ use langevin::theory;
 use nalgebra::{DMatrix, DVector};
 
 use super::arm::Arm;
-use super::reader::nearest;
+use super::nearest::nearest;
 use super::source::{At, AtPlace, Result};
 use super::target::Target;
 use super::typed;
+use crate::shown::{names as name_list, quoted, quoted_names};
 
 /// Checkpoints of running averages in a factor of ten, unless the run file says otherwise.
-const CHECKPOINTS_PER_DECADE: u64 = 10;
+pub(super) const CHECKPOINTS_PER_DECADE: u64 = 10;
 /// Names of observables that are not coordinates.
 pub const OBSERVABLES: [(&str, &str); 3] = [
     ("sum", "φ₁ = Σ θᵢ"),
@@ -72,7 +73,9 @@ pub struct Reference {
 #[derive(Clone, Copy, Debug)]
 pub struct Ksd {
     /// Number of points.
-    pub points: usize,
+    pub n_points: usize,
+    /// Number of states that a chain needs for them.
+    pub n_steps: u64,
     /// Number of chains.
     pub n_chains: usize,
     /// Distance between points, in steps.
@@ -155,19 +158,19 @@ impl Measure {
                 .flatten()
                 .collect(),
         };
-        let (steps, burn_in) = (run.steps.value, run.burn_in.value);
-        if burn_in >= steps {
+        let (n_steps, burn_in) = (run.n_steps.value, run.burn_in.value);
+        if burn_in >= n_steps {
             return run.burn_in.place.refuse(format!(
-                "burn_in must be below steps = {steps}, but is {burn_in}"
+                "burn_in must be below n_steps = {n_steps}, but is {burn_in}"
             ));
         }
         let n_batches = typed.n_batches.as_ref();
-        let place = n_batches.map_or(&run.steps.place, |n| &n.place);
+        let place = n_batches.map_or(&run.n_steps.place, |n| &n.place);
         let n_batches = n_batches.map_or(DEFAULT_BATCHES as u64, |n| n.value);
-        if n_batches < 2 || n_batches > steps - burn_in {
+        if n_batches < 2 || n_batches > n_steps - burn_in {
             return place.refuse(format!(
                 "{n_batches} batches of the {} states after burn-in: from 2 to that many are possible",
-                steps - burn_in
+                n_steps - burn_in
             ));
         }
         let per_decade = typed.checkpoints_per_decade.as_ref();
@@ -176,13 +179,13 @@ impl Measure {
             Some("burn-in") => burn_in,
             _ => 0,
         };
-        let counted = (steps - origin) as usize;
-        let checkpoints = log_spaced(counted, per_decade as usize).at(&run.steps.place)?;
+        let counted = (n_steps - origin) as usize;
+        let checkpoints = log_spaced(counted, per_decade as usize).at(&run.n_steps.place)?;
         Ok(Measure {
             truth: truth(typed, &observables, target, arms)?,
             observables,
             n_batches: n_batches as usize,
-            batch_steps: (steps - burn_in) / n_batches,
+            batch_steps: (n_steps - burn_in) / n_batches,
             origin,
             checkpoints: checkpoints.into_iter().map(|k| k as u64).collect(),
             ksd: typed.ksd.as_ref().map(ksd).transpose()?,
@@ -243,11 +246,11 @@ fn coordinate<T>(at: &At<T>, name: &str, target: &Target, observable: bool) -> R
         "coordinate"
     };
     let hint = match nearest(name, known.iter().copied()) {
-        Some(word) => format!("did you mean {word:?}?"),
-        None => format!("expected one of {}", known.join("; ")),
+        Some(word) => format!("did you mean {}?", quoted(word)),
+        None => format!("expected one of {}", quoted_names(&known)),
     };
     at.place
-        .refuse(format!("there is no {kind} {name:?}; {hint}"))
+        .refuse(format!("there is no {kind} {}; {hint}", quoted(name)))
 }
 
 fn truth(
@@ -277,9 +280,9 @@ fn truth(
                 let Some(i) = observables.iter().position(|o| o.name == name.value) else {
                     let names: Vec<&str> = observables.iter().map(|o| o.name.as_str()).collect();
                     return name.place.refuse(format!(
-                        "{:?} is not among the observables {}",
-                        name.value,
-                        names.join(", ")
+                        "{} is not among the observables {}",
+                        quoted(&name.value),
+                        name_list(&names)
                     ));
                 };
                 known[i] = Some(*number);
@@ -288,24 +291,26 @@ fn truth(
         }
         typed::Truth::Reference {
             dynamics,
-            chains,
-            steps,
+            n_chains,
+            n_steps,
             burn_in,
             step_size,
         } => {
             let Some(arm) = arms.iter().find(|arm| arm.name == dynamics.value) else {
                 let names: Vec<&str> = arms.iter().map(|a| a.name.as_str()).collect();
                 return dynamics.place.refuse(format!(
-                    "there are no dynamics {:?}; expected one of {}",
-                    dynamics.value,
-                    names.join(", ")
+                    "there are no dynamics {}; expected one of {}",
+                    quoted(&dynamics.value),
+                    name_list(&names)
                 ));
             };
-            if burn_in.value >= steps.value {
-                return burn_in.place.refuse("burn_in must be below steps");
+            if burn_in.value >= n_steps.value {
+                return burn_in.place.refuse("burn_in must be below n_steps");
             }
-            if *chains < 2 {
-                return place.refuse("a reference run needs at least two chains");
+            if n_chains.value < 2 {
+                return n_chains
+                    .place
+                    .refuse("a reference run needs at least two chains");
             }
             let mut arm = arm.clone();
             arm.gradient = langevin::batch::Gradient::Exact;
@@ -314,8 +319,8 @@ fn truth(
             }
             Ok(Truth::Reference(Box::new(Reference {
                 arm,
-                n_chains: *chains as usize,
-                n_steps: steps.value,
+                n_chains: n_chains.value as usize,
+                n_steps: n_steps.value,
                 burn_in: burn_in.value,
             })))
         }
@@ -323,12 +328,22 @@ fn truth(
 }
 
 fn ksd(typed: &At<typed::Ksd>) -> Result<Ksd> {
-    let value = typed.value;
+    let value = &typed.value;
+    let n_points = &value.n_points;
+    let last = (n_points.value - 1).checked_mul(value.thin.value);
+    let n_steps = last.and_then(|last| last.checked_add(value.burn_in.value)?.checked_add(1));
+    let Some(n_steps) = n_steps else {
+        return n_points.place.refuse(format!(
+            "state burn_in + thin × (n_points − 1) is too far to count with n_points = {}",
+            n_points.value
+        ));
+    };
     Ok(Ksd {
-        points: value.points as usize,
-        n_chains: value.chains as usize,
-        thin: value.thin,
-        burn_in: value.burn_in,
+        n_points: n_points.value as usize,
+        n_steps,
+        n_chains: value.n_chains.value as usize,
+        thin: value.thin.value,
+        burn_in: value.burn_in.value,
         kernel: Kernel::new(value.c, value.exponent).at(&typed.place)?,
         step_size: value.step_size.map(StepSize::Constant),
     })
@@ -348,8 +363,8 @@ fn trajectories(typed: &At<typed::Trajectories>, target: &Target) -> Result<Traj
         }
     };
     Ok(Trajectories {
-        n_chains: value.chains as usize,
-        n_steps: value.steps,
+        n_chains: value.n_chains.value as usize,
+        n_steps: value.n_steps.value,
         thin: value.thin,
         coordinates,
     })

@@ -6,14 +6,19 @@
 
 mod arm;
 mod data;
+mod kind;
 mod measure;
+mod nearest;
+mod needs;
 mod reader;
+pub mod seed;
 mod source;
 mod target;
 pub mod typed;
 mod typed_data;
 mod typed_measure;
 mod typed_run;
+mod typed_target;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,11 +29,14 @@ use langevin::catalog::{self, Model};
 use langevin::chain::{Control, Plan, Start};
 
 pub use arm::Arm;
-pub(crate) use data::csv_header;
+pub use kind::Kind;
 pub use measure::{Ksd, Measure, Named, OBSERVABLES, Reference, Trajectories, Truth};
+pub use needs::{Needs, RunNeeds, Size};
+pub use seed::{SeedFrom, Seeds};
 pub use source::{Place, Result, RunFileError, Source};
 pub use target::Target;
 
+use crate::shown::{self, quoted};
 use arm::Places;
 use source::AtPlace;
 
@@ -51,22 +59,25 @@ pub struct Run {
     pub thin: u64,
     /// Seed.
     pub seed: u64,
-    /// A hash of the model with all its data.
-    pub fingerprint: String,
+    /// Where the seed came from.
+    pub seed_from: SeedFrom,
     /// Initial states.
     pub start: Start,
-    /// The initial states in words, which tell any two apart.
+    /// The initial states in words.
     pub start_text: String,
     /// The dynamics to compare.
     pub arms: Vec<Arm>,
     /// What is measured.
     pub measure: Measure,
+    /// Memory, room on the disk and steps.
+    pub needs: RunNeeds,
 }
 
 impl Run {
-    /// Reads and checks a run file; `seed` replaces that of the file.
-    pub fn load(path: &Path, seed: Option<u64>) -> Result<Self> {
-        Self::from_source(&Source::open(path)?, seed)
+    /// Reads and checks a run file. A seed that is given replaces that of the file; where there is
+    /// none at all, one is drawn.
+    pub fn load(path: &Path, seeds: impl Into<Seeds>) -> Result<Self> {
+        Self::from_source(&Source::open(path)?, seeds)
     }
 
     /// The same for a text in memory.
@@ -79,17 +90,20 @@ impl Run {
     ///     model = "normal"
     ///     data.values = [1.0, 2.0, 4.0, 8.0]
     ///     [run]
-    ///     chains = 8
-    ///     steps = 1000
+    ///     n_chains = 8
+    ///     n_steps = 1000
     ///     step_size = 0.01
     /// "#;
     /// let run = Run::from_source(&Source::from_text("demo.toml", text), None)?;
     /// assert_eq!(run.arms.len(), 2);
     /// # Ok::<(), langevin_cli::run_file::RunFileError>(())
     /// ```
-    pub fn from_source(source: &Arc<Source>, seed: Option<u64>) -> Result<Self> {
+    pub fn from_source(source: &Arc<Source>, seeds: impl Into<Seeds>) -> Result<Self> {
         let typed = typed::Typed::read(source)?;
+        let (seed, seed_from) = seeds.into().settle(typed.run.seed)?;
         let target = Target::new(&typed.target)?;
+        let needs = RunNeeds::new(&typed, target.model.dim());
+        needs.to_load.check_memory()?;
         let arms = arm::arms(&typed.dynamics, &typed.run, &target.model)?;
         let plain: Vec<Arm> = arms.iter().map(|(arm, _)| arm.clone()).collect();
         let measure = Measure::new(&typed.measure, &typed.run, &target, &plain)?;
@@ -100,18 +114,18 @@ impl Run {
             title: typed
                 .title
                 .unwrap_or_else(|| stem.to_string_lossy().into_owned()),
-            // The debug form names every number of the model in full.
-            fingerprint: blake3::hash(format!("{:?}", target.model).as_bytes()).to_string(),
             target: Arc::new(target),
-            n_chains: typed.run.chains.value as usize,
-            n_steps: typed.run.steps.value,
+            n_chains: typed.run.n_chains.value as usize,
+            n_steps: typed.run.n_steps.value,
             burn_in: typed.run.burn_in.value,
             thin: typed.run.thin,
-            seed: seed.unwrap_or(typed.run.seed),
+            seed,
+            seed_from,
             start,
             start_text,
             arms: plain,
             measure,
+            needs,
         };
         let start_place = typed
             .run
@@ -138,6 +152,19 @@ impl Run {
         Ok(run)
     }
 
+    /// The same run with its results in an output folder: a seed that was drawn gives way to that
+    /// of earlier work there.
+    pub fn in_folder(&self, folder: &Path) -> Result<Self> {
+        if self.seed_from != SeedFrom::Drawn {
+            return Ok(self.clone());
+        }
+        let seeds = Seeds {
+            given: None,
+            folder: Some(folder.into()),
+        };
+        Self::from_source(&self.source, seeds)
+    }
+
     /// The dynamics with this name, or a refusal that says which names there are.
     pub fn arm(&self, name: &str) -> Result<&Arm> {
         let found = self.arms.iter().find(|arm| arm.name == name);
@@ -145,7 +172,8 @@ impl Run {
             file: self.source.path().into(),
             line: None,
             message: format!(
-                "there are no dynamics {name:?}; expected one of {}",
+                "there are no dynamics {}; expected one of {}",
+                quoted(name),
                 self.arm_names()
             ),
         })
@@ -154,7 +182,7 @@ impl Run {
     /// The names of all dynamics, for messages.
     pub fn arm_names(&self) -> String {
         let names: Vec<&str> = self.arms.iter().map(|arm| arm.name.as_str()).collect();
-        names.join(", ")
+        shown::names(&names)
     }
 
     /// The plan of an arm for chains `first..first + n`.
@@ -201,7 +229,7 @@ fn place_of<'a>(error: &Error, places: &'a Places, start: &'a Place) -> &'a Plac
     }
 }
 
-/// Initial states, and words that tell any two apart.
+/// Initial states, and words for them.
 fn start(run: &typed::Run, target: &Target) -> Result<(Start, String)> {
     let model = &target.model;
     let Some(source::At { value, place }) = &run.start else {
@@ -214,18 +242,19 @@ fn start(run: &typed::Run, target: &Target) -> Result<(Start, String)> {
             "a state of {found} numbers, but the model has {dim} coordinates"
         )),
     };
-    let text = format!("{value:?}");
-    let start = match value {
+    let (start, text) = match value {
         typed::Start::Fixed(state) => {
             check(state.len())?;
-            Start::Fixed(in_theta_order(state, target))
+            let start = Start::Fixed(in_theta_order(state, target));
+            (start, list(state))
         }
         typed::Start::PerChain(states) => {
             for state in states {
                 check(state.len())?;
             }
+            let text: Vec<String> = states.iter().map(|state| list(state)).collect();
             let states = states.iter().map(|state| in_theta_order(state, target));
-            Start::PerChain(states.collect())
+            (Start::PerChain(states.collect()), text.join(", "))
         }
         typed::Start::Normal { mean, sd } => {
             let mean = match mean.as_slice() {
@@ -233,8 +262,9 @@ fn start(run: &typed::Run, target: &Target) -> Result<(Start, String)> {
                 list => list.to_vec(),
             };
             check(mean.len())?;
+            let text = format!("normal around {} with standard deviation {sd}", list(&mean));
             let mean = in_theta_order(&mean, target);
-            Start::Normal { mean, sd: *sd }
+            (Start::Normal { mean, sd: *sd }, text)
         }
         typed::Start::RandomSigns => match model {
             Model::Ica(_) => return Ok(default_start(model)),
@@ -247,6 +277,12 @@ fn start(run: &typed::Run, target: &Target) -> Result<(Start, String)> {
         },
     };
     Ok((start, text))
+}
+
+/// `[5, 20]`.
+fn list(state: &[f64]) -> String {
+    let numbers: Vec<String> = state.iter().map(f64::to_string).collect();
+    format!("[{}]", numbers.join(", "))
 }
 
 /// States are typed in the order of the layout.
@@ -264,7 +300,7 @@ fn default_start(model: &Model) -> (Start, String) {
     match model {
         Model::Normal(m) => {
             let state = vec![m.sample_mean(), m.sample_sd()];
-            let text = format!("{state:?}");
+            let text = list(&state);
             (Start::Fixed(state), text)
         }
         Model::Ica(m) => {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::nearest::nearest;
 use super::source::{At, Place, Result, Source};
+use crate::shown::{quoted, short};
 
 /// A TOML value and where it stands.
 #[derive(Clone, Copy)]
@@ -23,11 +25,12 @@ impl<'a> Value<'a> {
     /// Refuses the value; `expected` says what belongs here.
     pub fn refuse<T>(&self, expected: &str) -> Result<T> {
         let found = match self.value.get_ref() {
-            DeValue::String(text) => format!("the text {text:?}"),
-            DeValue::Integer(number) => number.to_string(),
-            DeValue::Float(number) => number.to_string(),
+            DeValue::String(text) => format!("the text {}", quoted(text)),
+            DeValue::Integer(number) => short(&number.to_string()),
+            DeValue::Float(number) => short(&number.to_string()),
             DeValue::Boolean(value) => value.to_string(),
             DeValue::Datetime(date) => format!("the date {date}"),
+            DeValue::Array(list) if list.is_empty() => "an empty list".into(),
             DeValue::Array(_) => "a list".into(),
             DeValue::Table(_) => "a table".into(),
         };
@@ -138,8 +141,11 @@ impl<'a> Value<'a> {
                 let hint = nearest(text, words.iter().copied())
                     .map(|word| format!(" (did you mean {word:?}?)"));
                 let hint = hint.unwrap_or_default();
-                self.place()
-                    .refuse(format!("expected {}, found {text:?}{hint}", expected()))
+                self.place().refuse(format!(
+                    "expected {}, found {}{hint}",
+                    expected(),
+                    quoted(text)
+                ))
             }
         }
     }
@@ -153,25 +159,33 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A list of numbers.
+    /// The values of a list that must not be empty.
+    pub fn full_list(&self, expected: &str) -> Result<Vec<Value<'a>>> {
+        match self.list(expected)? {
+            list if list.is_empty() => self.refuse(expected),
+            list => Ok(list),
+        }
+    }
+
+    /// A list of one or more numbers.
     pub fn numbers(&self) -> Result<At<Vec<f64>>> {
-        let list = self.list("a list of numbers")?;
+        let list = self.full_list("a list of one or more numbers")?;
         let numbers: Result<Vec<f64>> = list.iter().map(|v| Ok(v.number()?.value)).collect();
         Ok(self.with(numbers?))
     }
 
-    /// A list of texts.
+    /// A list of one or more texts.
     pub fn texts(&self) -> Result<At<Vec<String>>> {
-        let list = self.list("a list of texts in quotes")?;
+        let list = self.full_list("a list of one or more texts in quotes")?;
         let texts: Result<Vec<String>> = list.iter().map(|v| Ok(v.text()?.value)).collect();
         Ok(self.with(texts?))
     }
 
-    /// Rows of numbers, all of one length.
+    /// One or more rows of numbers, all of one length.
     pub fn rows(&self) -> Result<At<Vec<Vec<f64>>>> {
-        let expected = "a list of rows, each a list of numbers";
+        let expected = "a list of one or more rows, each a list of numbers";
         let mut rows: Vec<Vec<f64>> = vec![];
-        for value in self.list(expected)? {
+        for value in self.full_list(expected)? {
             if !value.is_list() {
                 return value.refuse("a row, that is, a list of numbers");
             }
@@ -259,8 +273,11 @@ impl<'a> Section<'a> {
 
     fn refuse_unknown<T>(&self, key: &Spanned<impl AsRef<str>>, hint: &str) -> Result<T> {
         let text = key.get_ref().as_ref();
-        Place::new(self.source, key.span())
-            .refuse(format!("{} has no field `{text}`; {hint}", self.name))
+        Place::new(self.source, key.span()).refuse(format!(
+            "{} has no field `{}`; {hint}",
+            self.name,
+            short(text)
+        ))
     }
 
     /// All fields with their names, for tables whose keys are free.
@@ -310,53 +327,9 @@ fn one_of(words: &[&str]) -> String {
     }
 }
 
-/// The word that was probably meant: at most a third of its letters are off.
-pub fn nearest<'w>(text: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
-    let text = text.to_lowercase();
-    words
-        .map(|word| (edits(&text, &word.to_lowercase()), word))
-        .min()
-        .filter(|(edits, word)| 3 * edits <= word.chars().count().max(3))
-        .map(|(_, word)| word)
-}
-
-/// Number of letters to insert, delete, replace or swap with a neighbour (optimal string
-/// alignment distance).
-fn edits(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for i in 0..=a.len() {
-        for j in 0..=b.len() {
-            if i == 0 || j == 0 {
-                table[i][j] = i + j;
-                continue;
-            }
-            let same = usize::from(a[i - 1] != b[j - 1]);
-            let mut best = (table[i - 1][j] + 1)
-                .min(table[i][j - 1] + 1)
-                .min(table[i - 1][j - 1] + same);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(table[i - 2][j - 2] + 1);
-            }
-            table[i][j] = best;
-        }
-    }
-    table[a.len()][b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nearest_word_is_near() {
-        let words = || ["step_size", "steps", "seed", "start"].into_iter();
-        assert_eq!(nearest("stepsize", words()), Some("step_size"));
-        assert_eq!(nearest("sede", words()), Some("seed"));
-        assert_eq!(nearest("chains", words()), None);
-        assert_eq!(edits("abc", "acb"), 1);
-        assert_eq!(edits("", "abc"), 3);
-    }
 
     fn first_error(text: &str, read: impl Fn(&mut Section) -> Result<()>) -> String {
         let source = Source::from_text("run.toml", text);

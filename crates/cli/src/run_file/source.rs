@@ -6,6 +6,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::{shown, utf8};
+
 /// The text of a run file and where it came from.
 #[derive(Debug)]
 pub struct Source {
@@ -16,11 +18,13 @@ pub struct Source {
 impl Source {
     /// Reads a file.
     pub fn open(path: &Path) -> Result<Arc<Self>> {
-        let text = fs::read_to_string(path).map_err(|e| RunFileError {
+        let refuse = |line, message| RunFileError {
             file: path.into(),
-            line: None,
-            message: format!("cannot be read: {e}"),
-        })?;
+            line,
+            message,
+        };
+        let bytes = fs::read(path).map_err(|e| refuse(None, format!("cannot be read: {e}")))?;
+        let text = utf8::text(&bytes).map_err(|e| refuse(Some(e.line), e.to_string()))?;
         Ok(Self::from_text(path, text))
     }
 
@@ -120,7 +124,7 @@ pub struct RunFileError {
 
 impl fmt::Display for RunFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.file.display())?;
+        f.write_str(&shown::path(&self.file))?;
         if let Some(line) = self.line {
             write!(f, ", line {line}")?;
         }

@@ -5,8 +5,11 @@ use langevin::models::{Ica, LinearGaussian, LogisticRegression, NormalParameters
 use nalgebra::DMatrix;
 
 use super::data::{Rows, Wanted, random_orthogonal, rows};
+use super::kind::Kind;
+use super::needs::{Size, of_model};
 use super::source::{At, AtPlace, Result};
 use super::typed;
+use crate::identity;
 use crate::store::{Dim, Layout, Param};
 
 /// A model and the names of its coordinates.
@@ -18,18 +21,19 @@ pub struct Target {
     pub layout: Layout,
     /// For each place of the layout, the coordinate of θ.
     pub order: Vec<usize>,
+    /// A hash of the model with all its data.
+    pub fingerprint: String,
 }
 
 impl Target {
     /// Builds the model, reading or making its data.
     pub fn new(typed: &typed::Target) -> Result<Self> {
-        let model = match typed.model.value {
-            "linear-gaussian" => linear_gaussian(typed)?,
-            "normal" => normal(typed)?,
-            "logistic" => logistic(typed)?,
-            _ => ica(typed)?,
-        };
-        Ok(model)
+        match typed.model.value {
+            Kind::LinearGaussian => linear_gaussian(typed),
+            Kind::Normal => normal(typed),
+            Kind::Logistic => logistic(typed),
+            Kind::Ica => ica(typed),
+        }
     }
 
     /// Names of the coordinates in the order of the layout.
@@ -44,26 +48,49 @@ impl Target {
         Some(self.order[at])
     }
 
-    fn in_order(model: Model, params: Vec<Param>, place: &At<typed::Data>) -> Result<Self> {
+    fn in_order(
+        model: Model,
+        params: Vec<Param>,
+        fingerprint: String,
+        place: &At<typed::Data>,
+    ) -> Result<Self> {
         let order = (0..model.dim()).collect();
         Ok(Target {
             layout: Layout::new(params).at(&place.place)?,
             model,
             order,
+            fingerprint,
         })
     }
 }
 
 fn data(typed: &typed::Target, labels: bool) -> Result<Rows> {
-    rows(
+    let place = &typed.data.place;
+    let found = rows(
         &typed.data.value,
         &Wanted {
             model: typed.model.value,
             labels,
             covariance: &|dim| covariance(typed, dim),
-            place: &typed.data.place,
+            place,
         },
-    )
+    )?;
+    let n_rows = found.values.len().checked_div(found.width).unwrap_or(0);
+    let sizes = [
+        ("the number of rows", n_rows),
+        ("the number of columns", found.width),
+    ];
+    let [n_rows, width] = sizes.map(|(name, n)| Size::counted(name, n as u64, place));
+    of_model(typed.model.value, n_rows, width).check_memory()?;
+    Ok(found)
+}
+
+/// The identity of a model: what it was made of, whatever the library made of that.
+fn fingerprint(typed: &typed::Target, data: &Rows, more: &[(&str, &[f64])]) -> String {
+    let labels = data.labels.as_deref().unwrap_or(&[]);
+    let own: [(&str, &[f64]); 2] = [("data", &data.values), ("labels", labels)];
+    let parts = [own.as_slice(), more].concat();
+    identity::of_model(typed.model.value.name(), data.width, &parts)
 }
 
 /// Γ_X⁻¹ for data that are to be made; `dim` is 0 where nobody has said it.
@@ -76,6 +103,14 @@ fn covariance(typed: &typed::Target, dim: usize) -> Result<DMatrix<f64>> {
     let Some(dim) = dim else {
         return typed.data.place.refuse("generated data need `dim`");
     };
+    if let typed::Data::Generate(how) = &typed.data.value {
+        let width = match &how.dim {
+            Some(dim) => Size::of("generate.dim", dim),
+            None => Size::counted("the number of columns", dim as u64, &typed.data.place),
+        };
+        let n_rows = Size::of("generate.n", &how.n);
+        of_model(Kind::LinearGaussian, n_rows, width).check_memory()?;
+    }
     let precision = required(typed, &typed.noise_precision, "noise_precision")?;
     let matrix = matrix(precision, dim)?;
     match matrix.try_inverse() {
@@ -89,7 +124,7 @@ fn required<'a, T>(
     field: &'a Option<At<T>>,
     name: &str,
 ) -> Result<&'a At<T>> {
-    let model = typed.model.value;
+    let model = typed.model.value.name();
     let missing = || {
         typed
             .model
@@ -100,7 +135,7 @@ fn required<'a, T>(
 }
 
 fn forbidden<T>(typed: &typed::Target, field: &Option<At<T>>, name: &str) -> Result<()> {
-    let model = typed.model.value;
+    let model = typed.model.value.name();
     match field {
         Some(found) => found
             .place
@@ -156,13 +191,19 @@ fn linear_gaussian(typed: &typed::Target) -> Result<Target> {
     let noise = required(typed, &typed.noise_precision, "noise_precision")?;
     let prior = required(typed, &typed.prior_precision, "prior_precision")?;
     let data = data(typed, false)?;
-    let (noise, prior_matrix) = (matrix(noise, data.width)?, matrix(prior, data.width)?);
-    let model = LinearGaussian::new(data.values, &noise, &prior_matrix).at(&typed.data.place)?;
+    let (noise, prior) = (matrix(noise, data.width)?, matrix(prior, data.width)?);
+    let parts = [
+        ("noise_precision", noise.as_slice()),
+        ("prior_precision", prior.as_slice()),
+    ];
+    let fingerprint = fingerprint(typed, &data, &parts);
+    let model = LinearGaussian::new(data.values, &noise, &prior).at(&typed.data.place)?;
     let param = match data.columns {
         Some(names) => Param::array("theta", vec![Dim::named("coordinate", names)]),
         None => Param::array("theta", vec![Dim::indexed("coordinate", data.width)]),
     };
-    Target::in_order(Model::LinearGaussian(model), vec![param], &typed.data)
+    let model = Model::LinearGaussian(model);
+    Target::in_order(model, vec![param], fingerprint, &typed.data)
 }
 
 fn normal(typed: &typed::Target) -> Result<Target> {
@@ -176,9 +217,10 @@ fn normal(typed: &typed::Target) -> Result<Target> {
             .place
             .refuse(format!("normal data have one column, found {width}"));
     }
+    let fingerprint = fingerprint(typed, &data, &[]);
     let model = NormalParameters::new(data.values).at(&typed.data.place)?;
     let params = vec![Param::scalar("mu"), Param::scalar("sigma")];
-    Target::in_order(Model::Normal(model), params, &typed.data)
+    Target::in_order(Model::Normal(model), params, fingerprint, &typed.data)
 }
 
 /// A prior precision that is a single number.
@@ -194,6 +236,7 @@ fn scalar_prior(typed: &typed::Target) -> Result<f64> {
 fn logistic(typed: &typed::Target) -> Result<Target> {
     let prior = scalar_prior(typed)?;
     let data = data(typed, true)?;
+    let fingerprint = fingerprint(typed, &data, &[("prior_precision", &[prior])]);
     let labels = data.labels.unwrap_or_default();
     let model =
         LogisticRegression::new(data.values, data.width, &labels, prior).at(&typed.data.place)?;
@@ -202,13 +245,14 @@ fn logistic(typed: &typed::Target) -> Result<Target> {
         None => Dim::indexed("feature", data.width),
     };
     let params = vec![Param::array("w", vec![dim])];
-    Target::in_order(Model::Logistic(model), params, &typed.data)
+    Target::in_order(Model::Logistic(model), params, fingerprint, &typed.data)
 }
 
 fn ica(typed: &typed::Target) -> Result<Target> {
     let prior = scalar_prior(typed)?;
     let data = data(typed, false)?;
     let m = data.width;
+    let fingerprint = fingerprint(typed, &data, &[("prior_precision", &[prior])]);
     let model = Ica::new(data.values, m, prior).at(&typed.data.place)?;
     let dims = vec![Dim::indexed("row", m), Dim::indexed("column", m)];
     Ok(Target {
@@ -216,5 +260,6 @@ fn ica(typed: &typed::Target) -> Result<Target> {
         layout: Layout::new(vec![Param::array("W", dims)]).at(&typed.data.place)?,
         // θ is W column by column, arrays on disk are row by row.
         order: (0..m * m).map(|i| (i % m) * m + i / m).collect(),
+        fingerprint,
     })
 }

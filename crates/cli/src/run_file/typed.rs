@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use langevin::catalog::Model;
 use toml::de::DeTable;
 
+use super::kind::Kind;
 use super::reader::{Section, Value};
 use super::source::{At, Place, Result, Source};
+use crate::shown;
 
 /// A whole run file as typed.
 #[derive(Clone, Debug)]
@@ -28,8 +29,8 @@ pub struct Typed {
 /// `[target]`.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// Name of the model.
-    pub model: At<&'static str>,
+    /// The model.
+    pub model: At<Kind>,
     /// Γ_X of the linear Gaussian model.
     pub noise_precision: Option<At<Matrix>>,
     /// Γ_θ, α or λ.
@@ -110,9 +111,9 @@ pub struct Run {
     /// Where it stands.
     pub place: Place,
     /// Number of chains.
-    pub chains: At<u64>,
+    pub n_chains: At<u64>,
     /// Number of states of each chain, the initial one included.
-    pub steps: At<u64>,
+    pub n_steps: At<u64>,
     /// Step size.
     pub step_size: At<StepSize>,
     /// States to leave out.
@@ -120,7 +121,7 @@ pub struct Run {
     /// Distance between stored draws.
     pub thin: u64,
     /// Seed.
-    pub seed: u64,
+    pub seed: Option<u64>,
     /// Minibatches.
     pub batch: Batch,
     /// Initial state.
@@ -270,9 +271,9 @@ pub enum Truth {
         /// Name of the dynamics.
         dynamics: At<String>,
         /// Number of chains.
-        chains: u64,
+        n_chains: At<u64>,
         /// Number of states.
-        steps: At<u64>,
+        n_steps: At<u64>,
         /// States to leave out.
         burn_in: At<u64>,
         /// Step size; that of the dynamics if not given.
@@ -281,16 +282,16 @@ pub enum Truth {
 }
 
 /// Kernel Stein discrepancy of the first states of some chains.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Ksd {
     /// Number of points.
-    pub points: u64,
+    pub n_points: At<u64>,
     /// Number of chains.
-    pub chains: u64,
+    pub n_chains: At<u64>,
     /// Distance between points, in steps.
-    pub thin: u64,
+    pub thin: At<u64>,
     /// Number of the first state.
-    pub burn_in: u64,
+    pub burn_in: At<u64>,
     /// Length of the kernel.
     pub c: f64,
     /// Exponent of the kernel.
@@ -303,9 +304,9 @@ pub struct Ksd {
 #[derive(Clone, Debug)]
 pub struct Trajectories {
     /// Number of chains.
-    pub chains: u64,
+    pub n_chains: At<u64>,
     /// Number of states.
-    pub steps: u64,
+    pub n_steps: At<u64>,
     /// Distance between states that are kept.
     pub thin: u64,
     /// Coordinates to draw, by name.
@@ -317,7 +318,7 @@ impl Typed {
     pub fn read(source: &Arc<Source>) -> Result<Self> {
         let table = DeTable::parse(source.text()).map_err(|e| {
             let place = Place::new(source, e.span().unwrap_or(0..0));
-            place.error(e.message().replace('\n', "; "))
+            place.error(shown::line(&e.message().replace('\n', "; ")))
         })?;
         let mut root = Section::root(source, &table);
         let typed = Typed {
@@ -326,7 +327,7 @@ impl Typed {
                 Some(title) => Some(title.text()?.value),
                 None => None,
             },
-            target: target(root.required("target", "the section [target]")?)?,
+            target: super::typed_target::target(root.required("target", "the section [target]")?)?,
             run: super::typed_run::run(root.required("run", "the section [run]")?)?,
             dynamics: {
                 let value = root.required("dynamics", "at least one entry [[dynamics]]")?;
@@ -357,44 +358,4 @@ pub(super) fn maybe<'a, T>(
     read: impl FnOnce(Value<'a>) -> Result<T>,
 ) -> Result<Option<T>> {
     value.map(read).transpose()
-}
-
-fn target(value: Value) -> Result<Target> {
-    let mut section = value.section("[target]")?;
-    let names = Model::LIST.map(|(name, _)| name);
-    let target = Target {
-        model: section
-            .required("model", "the name of a model")?
-            .word(&names)?,
-        noise_precision: maybe(section.optional("noise_precision"), matrix)?,
-        prior_precision: maybe(section.optional("prior_precision"), matrix)?,
-        data: super::typed_data::data(section.required("data", "the section [target.data]")?)?,
-    };
-    section.finish()?;
-    Ok(target)
-}
-
-fn matrix(value: Value) -> Result<At<Matrix>> {
-    if value.is_number() {
-        return Ok(value.number()?.map(Matrix::Number));
-    }
-    if value.is_list() {
-        return Ok(value.rows()?.map(Matrix::Entries));
-    }
-    if !value.is_table() {
-        return value.refuse("a number, a matrix or { eigenvalues, eigenvector_seed }");
-    }
-    let mut section = value.section("a matrix by its spectrum")?;
-    let spectrum = Matrix::Spectrum {
-        eigenvalues: section
-            .required("eigenvalues", "a list of numbers")?
-            .numbers()?
-            .value,
-        eigenvector_seed: section
-            .required("eigenvector_seed", "a whole number")?
-            .count()?
-            .value,
-    };
-    section.finish()?;
-    Ok(at(value.place(), spectrum))
 }

@@ -43,7 +43,7 @@ fn rows(value: Value) -> Result<At<Vec<Vec<f64>>>> {
 fn generate(value: Value) -> Result<Generate> {
     let mut section = value.section("generated data")?;
     let signals = |value: Value| {
-        let words = value.list("a list of the signals' laws")?;
+        let words = value.full_list("a list of the signals' laws, one or more")?;
         let words: Result<Vec<_>> = words
             .iter()
             .map(|word| Ok(word.word(&SIGNALS)?.value))

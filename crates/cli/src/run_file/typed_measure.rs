@@ -55,12 +55,11 @@ fn reference_run(value: Value) -> Result<Truth> {
         dynamics: section
             .required("dynamics", "the name of one of the dynamics")?
             .text()?,
-        chains: section
-            .required("chains", "the number of chains")?
-            .positive_count()?
-            .value,
-        steps: section
-            .required("steps", "the number of states of each chain")?
+        n_chains: section
+            .required("n_chains", "the number of chains")?
+            .positive_count()?,
+        n_steps: section
+            .required("n_steps", "the number of states of each chain")?
             .positive_count()?,
         burn_in: section
             .required("burn_in", "the number of states to leave out")?
@@ -73,16 +72,14 @@ fn reference_run(value: Value) -> Result<Truth> {
 
 fn ksd(value: Value) -> Result<At<Ksd>> {
     let mut section = value.section("`ksd`")?;
-    let or = |value: Option<At<u64>>, default| value.map_or(default, |n| n.value);
+    let or = |typed: Option<At<u64>>, default| typed.unwrap_or(at(value.place(), default));
     let ksd = Ksd {
-        points: section
-            .required("points", "the number of points")?
-            .positive_count()?
-            .value,
-        chains: section
-            .required("chains", "the number of chains")?
-            .positive_count()?
-            .value,
+        n_points: section
+            .required("n_points", "the number of points")?
+            .positive_count()?,
+        n_chains: section
+            .required("n_chains", "the number of chains")?
+            .positive_count()?,
         thin: or(maybe(section.optional("thin"), |v| v.positive_count())?, 1),
         burn_in: or(maybe(section.optional("burn_in"), |v| v.count())?, 0),
         c: maybe(section.optional("c"), |v| v.positive())?.map_or(1.0, |x| x.value),
@@ -96,14 +93,12 @@ fn ksd(value: Value) -> Result<At<Ksd>> {
 fn trajectories(value: Value) -> Result<At<Trajectories>> {
     let mut section = value.section("`trajectories`")?;
     let trajectories = Trajectories {
-        chains: section
-            .required("chains", "the number of chains")?
-            .positive_count()?
-            .value,
-        steps: section
-            .required("steps", "the number of states")?
-            .positive_count()?
-            .value,
+        n_chains: section
+            .required("n_chains", "the number of chains")?
+            .positive_count()?,
+        n_steps: section
+            .required("n_steps", "the number of states")?
+            .positive_count()?,
         thin: maybe(section.optional("thin"), |v| v.positive_count())?.map_or(1, |n| n.value),
         coordinates: maybe(section.optional("coordinates"), |v| v.texts())?,
     };

@@ -12,16 +12,16 @@ pub fn run(value: Value) -> Result<Run> {
     let zero = at(value.place(), 0);
     let run = Run {
         place: value.place(),
-        chains: section
-            .required("chains", "the number of chains")?
+        n_chains: section
+            .required("n_chains", "the number of chains")?
             .positive_count()?,
-        steps: section
-            .required("steps", "the number of states of each chain")?
+        n_steps: section
+            .required("n_steps", "the number of states of each chain")?
             .positive_count()?,
         step_size: step_size(section.required("step_size", "a number or { a, b, gamma }")?)?,
         burn_in: maybe(section.optional("burn_in"), |v| v.count())?.unwrap_or(zero),
         thin: maybe(section.optional("thin"), |v| v.positive_count())?.map_or(1, |n| n.value),
-        seed: maybe(section.optional("seed"), |v| v.count())?.map_or(0, |n| n.value),
+        seed: maybe(section.optional("seed"), |v| v.count())?.map(|n| n.value),
         batch: batch(&mut section)?,
         start: maybe(section.optional("start"), start)?,
         defaults: choices(&mut section)?,

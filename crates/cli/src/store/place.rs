@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::{Result, StoreError};
+use crate::temporary::{self, Temporary};
 
 /// What to do when there is something at the path already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,17 +28,20 @@ pub(super) fn place(
     let parent = parent(path);
     fs::create_dir_all(parent).map_err(StoreError::io("create the folder", parent))?;
     let failed = StoreError::io("write", path);
-    let temporary = sibling(path, "tmp").map_err(&failed)?;
-    fill(temporary.path())?;
-    sync_folders(temporary.path()).map_err(&failed)?;
+    temporary::clear(parent);
+    let temporary = Temporary::new_in(parent).map_err(&failed)?;
+    let new = temporary.content();
+    fs::create_dir(&new).map_err(&failed)?;
+    fill(&new)?;
+    sync_folders(&new).map_err(&failed)?;
     // A rename does not replace a folder that has something in it, so a store that another
     // process has put there since is safe.
-    if let Err(e) = fs::rename(temporary.path(), path) {
+    if let Err(e) = fs::rename(&new, path) {
         if !fs::exists(path).unwrap_or(false) {
             return Err(failed(e));
         }
         check_existing(path, existing)?;
-        exchange(temporary.path(), path).map_err(&failed)?;
+        exchange(&new, path).map_err(&failed)?;
     }
     sync_folder(parent).map_err(&failed)
     // Dropping `temporary` removes the old store, if the two have changed places.
@@ -52,7 +56,8 @@ fn exchange(new: &Path, path: &Path) -> io::Result<()> {
             return Ok(());
         }
     }
-    let aside = sibling(path, "old")?;
+    // Not a `Temporary`: for a moment it is all there is, and must not be cleared.
+    let aside = sibling(path)?;
     let old = aside.path().join("store");
     fs::rename(path, &old)?;
     if let Err(e) = fs::rename(new, path) {
@@ -86,18 +91,12 @@ pub(super) fn is_zarr(path: &Path) -> bool {
     has("zarr.json") || has(".zgroup") || has(".zarray")
 }
 
-/// A new hidden folder beside `path`, removed when dropped, open to those who may use the rest.
-fn sibling(path: &Path, suffix: &str) -> io::Result<tempfile::TempDir> {
+/// A new hidden folder beside `path`, removed when dropped.
+fn sibling(path: &Path) -> io::Result<tempfile::TempDir> {
     let name = path.file_name().unwrap_or(path.as_os_str());
     let prefix = format!(".{}.", name.to_string_lossy());
-    let suffix = format!(".{suffix}");
     let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(&suffix);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o777)); // less the umask
-    }
+    builder.prefix(&prefix).suffix(".old");
     builder.tempdir_in(parent(path))
 }
 

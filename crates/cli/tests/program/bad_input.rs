@@ -3,7 +3,7 @@
 use crate::{GAUSSIAN, NORMAL, Workplace, texts};
 
 /// Runs a command that must be refused, and returns what it says.
-fn refused(place: &Workplace, arguments: &[&str]) -> String {
+pub(crate) fn refused(place: &Workplace, arguments: &[&str]) -> String {
     let output = place.run(arguments);
     let (stdout, stderr) = texts(&output);
     assert_eq!(output.status.code(), Some(2), "{stdout}{stderr}");
@@ -13,7 +13,7 @@ fn refused(place: &Workplace, arguments: &[&str]) -> String {
 }
 
 /// `compare` of a run file must be refused with every one of these words, before any output.
-fn refuses(run: &str, words: &[&str]) {
+pub(crate) fn refuses(run: &str, words: &[&str]) {
     let place = Workplace::new();
     place.write("run.toml", run);
     let text = refused(&place, &["compare", "run.toml", "--out", "o"]);
@@ -68,10 +68,38 @@ fn misspelt_keys_and_words() {
     );
 }
 
+/// Numbers of things begin with `n_` everywhere; who leaves that out is told.
+#[test]
+fn numbers_of_things_by_their_bare_names() {
+    let long = r#"{ dynamics = "LD", n_chains = 2, n_steps = 9, burn_in = 1 }"#;
+    let with_truth = format!("{GAUSSIAN}truth = {{ reference = {long} }}\n");
+    let cases = [
+        (GAUSSIAN, "n_chains = 192", "[run]"),
+        (GAUSSIAN, "n_steps = 4000", "[run]"),
+        (GAUSSIAN, "n_points = 100", "`ksd`"),
+        (GAUSSIAN, "n_chains = 4 }\ntrajectories", "`ksd`"),
+        (GAUSSIAN, "n_chains = 4, ", "`trajectories`"),
+        (GAUSSIAN, "n_steps = 200", "`trajectories`"),
+        (&with_truth, "n_chains = 2, ", "a reference run"),
+        (&with_truth, "n_steps = 9", "a reference run"),
+    ];
+    for (run, typed, section) in cases {
+        assert_eq!(run.matches(typed).count(), 1, "{typed}");
+        let name = typed.split(' ').next().unwrap();
+        let bare = name.trim_start_matches("n_");
+        refuses(
+            &run.replace(typed, &typed.replacen(name, bare, 1)),
+            &[&format!(
+                "{section} has no field `{bare}`; did you mean `{name}`?"
+            )],
+        );
+    }
+}
+
 #[test]
 fn wrong_types_and_broken_toml() {
     refuses(
-        &GAUSSIAN.replace("chains = 192", "chains = \"many\""),
+        &GAUSSIAN.replace("n_chains = 192", "n_chains = \"many\""),
         &["line 12", "whole number", "\"many\""],
     );
     refuses(
@@ -80,7 +108,7 @@ fn wrong_types_and_broken_toml() {
     );
     refuses(&GAUSSIAN.replace("[run]", "[run"), &["run.toml, line 11"]);
     refuses(
-        &GAUSSIAN.replace("steps = 4000\n", "steps = 4000\nsteps = 5\n"),
+        &GAUSSIAN.replace("n_steps = 4000\n", "n_steps = 4000\nn_steps = 5\n"),
         &["run.toml, line 14", "duplicate"],
     );
 }
@@ -101,7 +129,7 @@ fn impossible_values() {
     );
     refuses(
         &GAUSSIAN.replace("burn_in = 500", "burn_in = 4000"),
-        &["line 15", "below steps = 4000"],
+        &["line 15", "below n_steps = 4000"],
     );
     refuses(
         &GAUSSIAN.replace("batch_size = 2", "batch_size = 11"),
@@ -187,28 +215,13 @@ fn output_folders_that_cannot_be_written() {
     }
 }
 
-/// The store of 2e14 numbers fits on no disk, which is noticed before the first step.
-#[test]
-fn results_that_do_not_fit_on_the_disk() {
-    let place = Workplace::new();
-    let run = NORMAL
-        .replace("chains = 4", "chains = 100")
-        .replace("steps = 3000", "steps = 1e12")
-        .replace("thin = 5", "thin = 1");
-    place.write("run.toml", &run);
-    if cfg!(target_os = "linux") {
-        let text = refused(&place, &["sample", "run.toml", "--out", "o"]);
-        assert!(text.contains("MB left"), "{text}");
-    }
-}
-
 /// A disk that fills up in the middle, as far as a test can have one: no file may grow beyond
 /// 100 kB, which lets the program start and then stops its first unit.
 #[cfg(unix)]
 #[test]
 fn units_that_do_not_fit_end_the_run_and_leave_nothing() {
     let place = Workplace::new();
-    let long = NORMAL.replace("steps = 3000", "steps = 20000");
+    let long = NORMAL.replace("n_steps = 3000", "n_steps = 20000");
     place.write("run.toml", &long.replace("thin = 5", "thin = 1"));
     let program = env!("CARGO_BIN_EXE_langevin");
     let script = format!("ulimit -f 200; exec '{program}' sample run.toml --out o");

@@ -119,7 +119,7 @@ fn step_sizes_and_gradients_can_be_compared() {
                { system = "LD", name = "LD, all data", batch_size = "all" },
                { name = "own", metric = { diagonal = [1, 2, 3] }, field = "geometric" }]"#,
         )
-        .replace("chains = 192", "chains = 16");
+        .replace("n_chains = 192", "n_chains = 16");
     place.write("run.toml", &run);
     let text = place.succeed(&["compare", "run.toml", "--out", "o", "--json"]);
     let results: Value = serde_json::from_str(&text).unwrap();

@@ -2,8 +2,13 @@
 
 mod bad_input;
 mod compare;
+mod foreign_text;
+mod leftovers;
 mod resume;
 mod sample;
+mod seeds;
+mod sizes;
+mod wrong_fields;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -91,8 +96,8 @@ prior_precision = { eigenvalues = [0.2, 0.01, 0.05], eigenvector_seed = 3 }
 data.generate = { n = 10, mean = 1.0, dim = 3, seed = 5 }
 
 [run]
-chains = 192
-steps = 4000
+n_chains = 192
+n_steps = 4000
 step_size = 0.1
 burn_in = 500
 seed = 1
@@ -100,8 +105,8 @@ batch_size = 2
 skew = { kind = "sign-pattern", delta = 0.5 }
 
 [measure]
-ksd = { points = 100, chains = 4 }
-trajectories = { chains = 4, steps = 200, thin = 10 }
+ksd = { n_points = 100, n_chains = 4 }
+trajectories = { n_chains = 4, n_steps = 200, thin = 10 }
 "#;
 
 /// A small run for the mean and standard deviation of normal data.
@@ -113,8 +118,8 @@ model = "normal"
 data.generate = { n = 30, mean = 0, sd = 10, seed = 2 }
 
 [run]
-chains = 4
-steps = 3000
+n_chains = 4
+n_steps = 3000
 step_size = 0.05
 burn_in = 500
 thin = 5

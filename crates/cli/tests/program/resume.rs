@@ -26,7 +26,7 @@ fn wait_for_units(child: &mut Child, out: &Path, wanted: usize) {
 }
 
 fn longer() -> String {
-    GAUSSIAN.replace("steps = 4000", "steps = 20000")
+    GAUSSIAN.replace("n_steps = 4000", "n_steps = 20000")
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn finished_units_are_used_unless_fresh() {
     let modified = |path: &Path| std::fs::metadata(path).unwrap().modified().unwrap();
     let unit = unit_files(&place.path("o")).remove(0);
     let time = modified(&unit);
-    let more = GAUSSIAN.replace("chains = 192", "chains = 256");
+    let more = GAUSSIAN.replace("n_chains = 192", "n_chains = 256");
     place.write("gauss.toml", &more);
     place.succeed(&["compare", "gauss.toml", "--out", "o"]);
     assert_eq!(n_units(&place.path("o")), UNITS + 5);
@@ -97,6 +97,29 @@ fn finished_units_are_used_unless_fresh() {
     place.succeed(&["compare", "gauss.toml", "--out", "o", "--fresh"]);
     assert_eq!(n_units(&place.path("o")), UNITS);
     assert!(modified(&unit) > time);
+}
+
+#[test]
+fn units_of_an_earlier_version_are_told_once() {
+    let place = Workplace::new();
+    place.write("gauss.toml", GAUSSIAN);
+    let old = place.path("o/units");
+    std::fs::create_dir_all(&old).unwrap();
+    for digit in ["0", "1"] {
+        let name = format!("{}.bin", digit.repeat(64));
+        std::fs::write(old.join(name), "langevin unit 1\nand more").unwrap();
+    }
+    let said = || {
+        let output = place.run(&["compare", "gauss.toml", "--out", "o"]);
+        assert_eq!(output.status.code(), Some(0));
+        crate::texts(&output).1
+    };
+    assert_eq!(
+        said(),
+        "units of an earlier version are not used; 2 files removed\n"
+    );
+    assert_eq!(said(), "");
+    assert_eq!(n_units(&place.path("o")), UNITS);
 }
 
 #[cfg(unix)]

@@ -16,6 +16,7 @@ fn sample_writes_a_store_that_diagnose_and_ksd_read() {
     assert_eq!((draws.n_chains(), draws.n_draws()), (4, 500));
     assert_eq!(draws.layout().labels(), ["mu", "sigma"]);
     assert_eq!(draws.attributes()["seed"], 7);
+    assert_eq!(draws.attributes()["n_steps"], 3000);
     let positive = draws.values().chunks(2).all(|theta| theta[1] > 0.0);
     assert!(positive, "a standard deviation is not positive");
 

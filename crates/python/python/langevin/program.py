@@ -45,8 +45,8 @@ def run(
     ... model = "normal"
     ... data.generate = { n = 30, mean = 0, sd = 10, seed = 2 }
     ... [run]
-    ... chains = 4
-    ... steps = 1000
+    ... n_chains = 4
+    ... n_steps = 1000
     ... step_size = 0.05
     ... skew = { kind = "sign-pattern", delta = 2 }
     ... '''

@@ -6,133 +6,15 @@
 //! ignored, blank lines are skipped, and a byte-order mark is dropped. Only the columns that are
 //! asked for have to be numbers; `NaN`, infinities and numbers too large for `f64` are refused.
 
+mod error;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use thiserror::Error;
+pub use error::{CsvError, Result};
 
-/// What can be wrong with a data file; the message names the place and what was found there.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum CsvError {
-    /// The file cannot be opened or read.
-    #[error("{}: cannot be read: {source}", file.display())]
-    Io {
-        /// The file.
-        file: PathBuf,
-        /// The reason given by the operating system.
-        source: io::Error,
-    },
-    /// A row is not UTF-8 text.
-    #[error("{}, line {line}: not UTF-8 text", file.display())]
-    NotText {
-        /// The file.
-        file: PathBuf,
-        /// Line of the row, counted from 1.
-        line: u64,
-    },
-    /// There is no header row.
-    #[error("{}: the file is empty; a header row was expected", file.display())]
-    Empty {
-        /// The file.
-        file: PathBuf,
-    },
-    /// There are no rows below the header.
-    #[error("{}: there is no row below the header", file.display())]
-    NoRows {
-        /// The file.
-        file: PathBuf,
-    },
-    /// The first row consists of numbers.
-    #[error("{}, line {line}: every cell is a number; a header row was expected", file.display())]
-    NoHeader {
-        /// The file.
-        file: PathBuf,
-        /// Line of the row, counted from 1.
-        line: u64,
-    },
-    /// A column has no name.
-    #[error("{}: column {position} of the header has no name", file.display())]
-    UnnamedColumn {
-        /// The file.
-        file: PathBuf,
-        /// Position of the column, counted from 1.
-        position: usize,
-    },
-    /// Two columns have one name.
-    #[error("{}: the header names the column \"{column}\" twice", file.display())]
-    RepeatedColumn {
-        /// The file.
-        file: PathBuf,
-        /// The name.
-        column: String,
-    },
-    /// A row is longer or shorter than the header.
-    #[error("{}, line {line}: {actual} cells, but the header has {expected}", file.display())]
-    Ragged {
-        /// The file.
-        file: PathBuf,
-        /// Line of the row, counted from 1.
-        line: u64,
-        /// Number of cells in the row.
-        actual: usize,
-        /// Number of cells in the header.
-        expected: usize,
-    },
-    /// A cell is not a finite number.
-    #[error("{}, line {line}, column \"{column}\": expected a {expected}, found \"{text}\"", file.display())]
-    BadCell {
-        /// The file.
-        file: PathBuf,
-        /// Line of the row, counted from 1.
-        line: u64,
-        /// Name of the column.
-        column: String,
-        /// What the cell should have held.
-        expected: &'static str,
-        /// What it holds.
-        text: String,
-    },
-    /// A column that is asked for is not in the header.
-    #[error("{}: there is no column \"{column}\"; the columns are {}", file.display(), quoted(known))]
-    UnknownColumn {
-        /// The file.
-        file: PathBuf,
-        /// The name that was asked for.
-        column: String,
-        /// The names in the header.
-        known: Vec<String>,
-    },
-    /// The row filter leaves nothing.
-    #[error("{}: no row has {column} == {value}", file.display())]
-    NothingLeft {
-        /// The file.
-        file: PathBuf,
-        /// Column of the filter.
-        column: String,
-        /// Value of the filter.
-        value: String,
-    },
-    /// A column cannot be scaled to unit variance.
-    #[error(
-        "{}: column \"{column}\" cannot be standardised: its standard deviation over {rows} rows is {sd}",
-        file.display()
-    )]
-    NoSpread {
-        /// The file.
-        file: PathBuf,
-        /// Name of the column.
-        column: String,
-        /// Number of rows.
-        rows: usize,
-        /// The standard deviation: 0, or NaN for a single row.
-        sd: f64,
-    },
-}
-
-/// Result with this module's [`CsvError`].
-pub type Result<T> = std::result::Result<T, CsvError>;
+use crate::utf8;
 
 /// Keeps the rows in which a column has a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,6 +43,11 @@ pub struct Table {
     columns: Vec<String>,
     n_rows: usize,
     values: Vec<f64>,
+}
+
+/// The names in the header of a file.
+pub fn header(path: impl AsRef<Path>) -> Result<Vec<String>> {
+    Ok(Source::open(path.as_ref())?.header)
 }
 
 impl Table {
@@ -297,6 +184,9 @@ impl Source {
             file: file.clone(),
             source,
         })?;
+        if let Err(not_text) = utf8::text(&bytes) {
+            return Err(CsvError::NotText { file, not_text });
+        }
         let reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true) // the length of rows is checked here, with a better message
@@ -337,17 +227,9 @@ impl Source {
 
     /// Reads the next row; false at the end of the file.
     fn next(&mut self, row: &mut csv::StringRecord) -> Result<bool> {
-        let more = self.reader.read_record(row).map_err(|e| {
-            let line = self.line(e.position());
-            let file = self.file.clone();
-            match e.into_kind() {
-                csv::ErrorKind::Utf8 { .. } => CsvError::NotText { file, line },
-                csv::ErrorKind::Io(source) => CsvError::Io { file, source },
-                other => CsvError::Io {
-                    file,
-                    source: io::Error::other(format!("{other:?}")),
-                },
-            }
+        let more = self.reader.read_record(row).map_err(|e| CsvError::Io {
+            file: self.file.clone(),
+            source: e.into(),
         })?;
         if more && !self.header.is_empty() && row.len() != self.header.len() {
             return Err(CsvError::Ragged {
@@ -410,9 +292,4 @@ fn same(cell: &str, value: &str) -> bool {
         (Ok(a), Ok(b)) => a == b,
         _ => cell == value.trim(),
     }
-}
-
-fn quoted(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
-    names.join(", ")
 }

@@ -39,9 +39,9 @@ def wrong_programs(answers: Iterable[dict]) -> list[str]:
     for (workload, *_), programs in groups.items():
         for name, runs in programs.items():
             chains = sum(a["chains"] for a in runs)
-            diverged = sum(a["diverged"] for a in runs)
-            if diverged:
-                complaints.append(f"{workload}: {diverged} of {chains} chains of {name} diverged")
+            escaped = sum(a["escaped"] for a in runs)
+            if escaped:
+                complaints.append(f"{workload}: {escaped} of {chains} chains of {name} escaped")
         complete = {n: r for n, r in programs.items() if all(_has_means(a) for a in r)}
         complaints += [
             f"{workload}: {name} has no means" for name in programs if name not in complete

@@ -124,7 +124,7 @@ def normal_chains(out, start, state, data, steps, burn_in, h, delta, geometric, 
                     square = inverse * inverse
                     mu += rate * (m1 * square) + spread * n0
                     sigma += rate * ((m2 * square - count) * inverse) + spread * n1
-                # A step across σ = 0 is a divergence, and NaN from then on.
+                # A step across σ = 0 is an escape, and NaN from then on.
                 sigma = sigma if sigma > 0.0 else math.nan
                 place = mu + centre
                 phi1 += place + sigma

@@ -82,7 +82,7 @@ def chain_answer(
     """The answer to a run; `averages` has one row (φ1, φ2) for every chain.
 
     φ1 = Σθᵢ and φ2 = Σθᵢ², averaged over the states after burn-in. Chains that left the finite
-    numbers count as diverged and in no mean.
+    numbers count as escaped and in no mean.
     """
     averages = np.asarray(averages, dtype=np.float64)
     healthy = averages[np.isfinite(averages).all(axis=1)]
@@ -105,7 +105,7 @@ def chain_answer(
         "phi1_se": _number(error[0]),
         "phi2": _number(mean[1]),
         "phi2_se": _number(error[1]),
-        "diverged": len(averages) - count,
+        "escaped": len(averages) - count,
         "rss_mb": peak_rss_mb(),
     }
 

@@ -16,7 +16,7 @@ def answer(peer: str, phi1: float = 1.0, replacement: bool = False, **changes: o
         "steps": 10,
         "burn_in": 2,
         "chains": 4,
-        "diverged": 0,
+        "escaped": 0,
         "phi1": phi1,
         "phi1_se": 0.1,
         "phi2": 2.0,
@@ -48,10 +48,10 @@ class Check(unittest.TestCase):
         answers = [answer("a", 1.0), answer("b", 3.0, replacement=True), answer("c", 5.0, steps=20)]
         self.assertEqual(wrong_programs(answers), [])
 
-    def test_divergence_and_missing_means_are_reported(self) -> None:
-        answers = [answer("a"), answer("b", diverged=1), answer("c", phi1=None)]
+    def test_escape_and_missing_means_are_reported(self) -> None:
+        answers = [answer("a"), answer("b", escaped=1), answer("c", phi1=None)]
         text = "\n".join(wrong_programs(answers))
-        self.assertIn("1 of 4 chains of b f64 diverged", text)
+        self.assertIn("1 of 4 chains of b f64 escaped", text)
         self.assertIn("c f64 has no means", text)
 
     def test_a_wrong_discrepancy_is_named(self) -> None:

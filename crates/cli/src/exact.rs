@@ -3,14 +3,13 @@
 use langevin::batch::Gradient;
 use langevin::catalog::{MetricChoice, Model, System};
 use langevin::chain::Start;
-use langevin::integrator::StepSize;
 use langevin::models::{LinearGaussian, NormalParameters};
 use langevin::skew::Skew;
-use langevin::target::Posterior;
 use langevin::theory::{
     self, EulerChain, GradientNoise, LinearDiffusion, Moments, NormalDiffusion, NormalMetric,
     NormalPosterior, NormalSkew, Observable, Sampling,
 };
+use langevin::transition::StepSize;
 use langevin::{Error, Result};
 use nalgebra::{DMatrix, DVector};
 use serde::Serialize;
@@ -159,7 +158,7 @@ fn gaussian(
         MetricChoice::Identity => DMatrix::identity(d, d),
         MetricChoice::Diagonal(entries) => DMatrix::from_diagonal(&entries.clone().into()),
         MetricChoice::Dense(matrix) => matrix.clone(),
-        MetricChoice::Natural => model.metric()?.matrix(),
+        MetricChoice::Natural => model.natural()?.matrix(),
         MetricChoice::NaturalPlusIdentity => return Ok(Exact::Unknown),
     };
     let skew = match &arm.system.skew {
@@ -201,7 +200,7 @@ fn gaussian(
 fn normal(model: &NormalParameters, system: &System, step_size: Option<f64>) -> Result<Exact> {
     let metric = match system.metric {
         MetricChoice::Identity => NormalMetric::Identity,
-        MetricChoice::Natural => NormalMetric::Fisher,
+        MetricChoice::Natural => NormalMetric::Natural,
         _ => return Ok(Exact::Unknown),
     };
     let skew = match &system.skew {

@@ -2,15 +2,17 @@
 
 use std::time::{Duration, Instant};
 
+use langevin::Error;
 use langevin::batch::Gradient;
 use langevin::catalog::{self, Measure};
-use langevin::chain::Control;
+use langevin::chain::{Control, RunError};
 use langevin::rng::{Rng, Stream};
 use langevin::stat::ksd::ksd_curve;
-use langevin::{Error, Result};
 
 use crate::execute::{Recording, Task, Unit};
 use crate::units::UnitKey;
+
+type Result<T> = std::result::Result<T, RunError>;
 
 /// Chains of a trial: as many as the widest processors run side by side.
 const CHAINS: usize = 16;
@@ -134,6 +136,7 @@ fn trial(task: &Task, n_steps: u64) -> Result<Duration> {
     catalog::run(
         model,
         system,
+        task.arm.gradient,
         &plan,
         &Measure::default(),
         Control::default(),

@@ -7,9 +7,9 @@
 use langevin::batch::Gradient;
 use langevin::catalog::MetricChoice;
 use langevin::chain::Start;
-use langevin::integrator::StepSize;
 use langevin::record::Observable;
 use langevin::skew::Skew;
+use langevin::transition::StepSize;
 use nalgebra::DMatrix;
 use serde_json::{Value, json};
 

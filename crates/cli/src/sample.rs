@@ -20,10 +20,10 @@ const STORE: &str = "draws.zarr";
 /// What sampling one dynamics gave.
 #[derive(Clone, Debug)]
 pub struct Sampled {
-    /// The draws, with log densities and marks of divergence.
+    /// The draws, with log densities and marks of escape.
     pub draws: Draws,
-    /// Chains that diverged, and their first bad states.
-    pub divergences: Vec<(u64, u64)>,
+    /// Chains that escaped, and their first bad states.
+    pub escapes: Vec<(u64, u64)>,
     /// Time of one thread that the steps took.
     pub seconds: f64,
 }
@@ -55,7 +55,7 @@ pub fn sample(run: &Arc<Run>, arm: &Arm, how: Settings<'_>) -> anyhow::Result<Sa
     let recorded = &execute(&[task(run, arm)], how)?[0];
     Ok(Sampled {
         draws: to_store(run, arm, recorded)?,
-        divergences: recorded.divergences(),
+        escapes: recorded.escapes(),
         seconds: recorded.seconds,
     })
 }
@@ -81,7 +81,7 @@ pub fn save(
     Ok((path, results, summaries))
 }
 
-/// Draws in the order of the layout, with log densities and marks of divergence.
+/// Draws in the order of the layout, with log densities and marks of escape.
 fn to_store(run: &Run, arm: &Arm, recorded: &Recorded) -> store::Result<Draws> {
     let target = &run.target;
     let dim = target.model.dim();
@@ -120,12 +120,12 @@ fn to_store(run: &Run, arm: &Arm, recorded: &Recorded) -> store::Result<Draws> {
     .with_attribute("burn_in", run.burn_in)?
     .with_attribute("thin", run.thin)?
     .with_attribute("run_file", run.source.text())?;
-    let (chains, steps): (Vec<u64>, Vec<u64>) = recorded.divergences().into_iter().unzip();
+    let (chains, steps): (Vec<u64>, Vec<u64>) = recorded.escapes().into_iter().unzip();
     match chains.is_empty() {
         true => Ok(draws),
         false => draws
-            .with_attribute("diverged_chains", chains)?
-            .with_attribute("diverged_at", steps),
+            .with_attribute("escaped_chains", chains)?
+            .with_attribute("escaped_at", steps),
     }
 }
 

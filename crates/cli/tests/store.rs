@@ -165,7 +165,7 @@ fn a_read_only_folder_is_named() {
 }
 
 #[test]
-fn divergence_is_counted_and_shown() {
+fn escape_is_counted_and_shown() {
     let draws = draws();
     assert_eq!(draws.not_finite(), [0, 0, N_DRAWS - DIVERGED_AT]);
     assert_eq!(

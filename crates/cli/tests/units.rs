@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 struct Moments {
     name: String,
     n: u64,
-    diverged_at: Option<u64>,
+    escaped_at: Option<u64>,
     mean: Vec<f64>,
 }
 
@@ -19,7 +19,7 @@ fn sample() -> Moments {
     Moments {
         name: "GiIrr σ".into(),
         n: u64::MAX,
-        diverged_at: Some(17),
+        escaped_at: Some(17),
         mean: vec![1.0, -2.5e-310, 3.0],
     }
 }

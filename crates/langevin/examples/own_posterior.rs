@@ -3,8 +3,9 @@
 //! Its Python twin is `examples/own_posterior.py`.  Run with
 //! `cargo run --release -p langevin --example own_posterior`.
 
-use langevin::chain::{Control, Plan, run};
+use langevin::chain::{Control, Plan, RunError, run};
 use langevin::dynamics::Dynamics;
+use langevin::oracle::Exact;
 use langevin::real::Real;
 use langevin::record::Moments;
 use langevin::skew::SkewMatrix;
@@ -31,7 +32,7 @@ impl Target for Line {
     }
 }
 
-fn main() -> langevin::Result<()> {
+fn main() -> Result<(), RunError> {
     // Ten points on the line y = 1 + 2x, one of them far off.
     let point = |i: usize| {
         let x = i as f64 / 9.0;
@@ -44,7 +45,8 @@ fn main() -> langevin::Result<()> {
     let dynamics = Dynamics::irr(SkewMatrix::sign_pattern(2, 1.0)?);
     let plan = Plan::new(20_000, 0.002).chains(200);
     let record = || Moments::new(2_000);
-    let outcome = run(&target, &dynamics, &plan, record, Control::default())?;
+    let oracle = Exact::new(&target);
+    let outcome = run(&oracle, &dynamics, &plan, record, Control::default())?;
     for (i, name) in ["intercept", "slope"].iter().enumerate() {
         let means: Vec<f64> = outcome
             .healthy()

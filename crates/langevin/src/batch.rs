@@ -6,6 +6,7 @@ use crate::{Error, Result};
 
 /// How the score is estimated at each step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Gradient {
     /// From all data.
     Exact,
@@ -145,6 +146,28 @@ impl BatchSampler {
         matches!(self.method, Method::Shuffle(_))
     }
 
+    /// Where the shuffles of all lanes left off, one lane after the other; nothing before the first.
+    pub(crate) fn permutations(&self) -> &[u32] {
+        match &self.method {
+            Method::Shuffle(permutations) => permutations,
+            _ => &[],
+        }
+    }
+
+    /// Goes on from permutations that were left off.
+    pub(crate) fn with_permutations(mut self, given: Vec<u32>) -> Self {
+        if let Method::Shuffle(permutations) = &mut self.method {
+            *permutations = given;
+        }
+        self
+    }
+
+    /// Random words that a batch takes.
+    pub(crate) fn words_per_batch(&self) -> usize {
+        self.batch_size()
+            .div_ceil(picks_per_word(self.n_data, self.batch_size()))
+    }
+
     /// Fills `out` with the rows of one batch after the other.
     #[inline(always)]
     pub fn fill<L: Lanes>(&mut self, rng: &mut Rng<L>, out: &mut [L::Bits]) {
@@ -197,11 +220,22 @@ impl BatchSampler {
     }
 }
 
+/// Picks that one random word serves.
+#[inline(always)]
+fn picks_per_word(n_data: u64, batch_size: usize) -> usize {
+    match n_data {
+        0..=FOUR_PICKS_PER_WORD if batch_size > 2 => 4,
+        0..=TWO_PICKS_PER_WORD => 2,
+        _ => 1,
+    }
+}
+
 /// Independent numbers, the k-th uniform below `bounds[k]`.
 #[inline(always)]
 fn uniform<L: Lanes>(rng: &mut Rng<L>, n_data: u64, bounds: &[u64], out: &mut [L::Bits]) {
     // (Bounds are read from memory each time: the multiplication does it on the way.)
-    if n_data <= FOUR_PICKS_PER_WORD && out.len() > 2 {
+    let picks = picks_per_word(n_data, out.len());
+    if picks == 4 {
         for (four, bounds) in out.chunks_mut(4).zip(bounds.chunks(4)) {
             let word = rng.next_word();
             for i in 0..2 {
@@ -215,7 +249,7 @@ fn uniform<L: Lanes>(rng: &mut Rng<L>, n_data: u64, bounds: &[u64], out: &mut [L
                 }
             }
         }
-    } else if n_data <= TWO_PICKS_PER_WORD {
+    } else if picks == 2 {
         for (pair, bounds) in out.chunks_mut(2).zip(bounds.chunks(2)) {
             let word = rng.next_word();
             pair[0] = word.mul_low(L::Bits::of(bounds[0])) >> 32;

@@ -21,6 +21,7 @@ use nalgebra::DMatrix;
 use crate::Result;
 use crate::check;
 use crate::metric::{Constant, Metric};
+use crate::real::Real;
 use crate::skew::{Skew, SkewMatrix};
 
 /// β of every experiment of the paper.
@@ -134,4 +135,113 @@ impl<M: Metric> Dynamics<M> {
                 .fold(f64::INFINITY, f64::min),
         )
     }
+
+    /// Scratch entries of [`at`](Self::at) beside those of the metric.
+    pub fn scratch_len(&self) -> usize {
+        4 * self.dim()
+    }
+
+    /// Computes what both parts of the drift share at a state with the given score. `metric` has the
+    /// metric's [`scratch_len`](Metric::scratch_len) entries, `scratch` has
+    /// [`scratch_len`](Self::scratch_len), of any value.
+    ///
+    /// ```
+    /// use langevin::dynamics::Dynamics;
+    /// use langevin::skew::SkewMatrix;
+    /// let irr = Dynamics::irr(SkewMatrix::sign_pattern(2, 3.0)?);
+    /// let (mut scratch, mut drift) = ([0.0; 8], [0.0; 2]);
+    /// let mut point = irr.at(&[0.0, 0.0], &[1.0, 2.0], &mut [], &mut scratch);
+    /// irr.reversible(&point, &mut drift);
+    /// assert_eq!(drift, [0.5, 1.0]);
+    /// irr.add_skew(&mut point, &mut drift);
+    /// assert_eq!(drift, [0.5 + 6.0, 1.0 - 3.0]);
+    /// # Ok::<(), langevin::Error>(())
+    /// ```
+    #[inline(always)]
+    pub fn at<'a, R: Real>(
+        &self,
+        theta: &'a [R],
+        score: &'a [R],
+        metric: &'a mut [R],
+        scratch: &'a mut [R],
+    ) -> Point<'a, R> {
+        let d = theta.len();
+        let (v, scratch) = scratch.split_at_mut(d);
+        let (div_b, scratch) = scratch.split_at_mut(d);
+        let (work, scratch) = scratch.split_at_mut(d);
+        let div_bj = &mut scratch[..d];
+        let j = match &self.skew {
+            Skew::Geometric(j) => Some(j),
+            _ => None,
+        };
+        self.metric.prepare(theta, metric);
+        self.metric.div(theta, metric, j, div_b, div_bj);
+        self.metric.apply(theta, metric, score, v);
+        for i in 0..d {
+            v[i] += div_b[i];
+        }
+        Point {
+            theta,
+            score,
+            metric,
+            v,
+            work,
+            div_bj,
+        }
+    }
+
+    /// The reversible part of the drift, β (B ∇log π + div B).
+    #[inline(always)]
+    pub fn reversible<R: Real>(&self, point: &Point<'_, R>, out: &mut [R]) {
+        for (out, v) in out.iter_mut().zip(point.v.iter()) {
+            *out = *v * self.beta;
+        }
+    }
+
+    /// Adds the irreversible part, C ∇log π + div C: nothing for C = 0, J ∇log π for C = J, and with
+    /// v = B ∇log π + div B for the geometric field ½ (J v + div(BJ)) + ½ B J ∇log π.
+    #[inline(always)]
+    pub fn add_skew<R: Real>(&self, point: &mut Point<'_, R>, out: &mut [R]) {
+        let Point {
+            theta,
+            score,
+            metric,
+            v,
+            work,
+            div_bj,
+        } = point;
+        let d = theta.len();
+        match &self.skew {
+            Skew::None => {}
+            Skew::Constant(j) => {
+                j.apply(score, work);
+                for i in 0..d {
+                    out[i] += work[i];
+                }
+            }
+            Skew::Geometric(j) => {
+                let half = R::of(0.5);
+                j.apply(v, work);
+                for i in 0..d {
+                    out[i] = (work[i] + div_bj[i]).mul_add(half, out[i]);
+                }
+                j.apply(score, work);
+                self.metric.apply(theta, metric, work, v);
+                for i in 0..d {
+                    out[i] = v[i].mul_add(half, out[i]);
+                }
+            }
+        }
+    }
+}
+
+/// What the two parts of the drift share at one state; made by [`Dynamics::at`].
+pub struct Point<'a, R> {
+    theta: &'a [R],
+    score: &'a [R],
+    metric: &'a mut [R],
+    /// B ∇log π + div B, until the irreversible part has been added.
+    v: &'a mut [R],
+    work: &'a mut [R],
+    div_bj: &'a mut [R],
 }

@@ -1,9 +1,9 @@
 //! What can be wrong with an input, one variant for each violated condition.
 
-use thiserror::Error;
+use thiserror::Error as ThisError;
 
 /// Every way in which an input can be refused; the message names the value and what was expected.
-#[derive(Debug, Clone, PartialEq, Error)]
+#[derive(Debug, Clone, PartialEq, ThisError)]
 #[non_exhaustive]
 pub enum Error {
     /// A quantity that must be finite and above zero is not.
@@ -156,6 +156,42 @@ pub enum Error {
         /// Rows there are.
         n_data: usize,
     },
+    /// A scheme for reversible dynamics was given a skew field.
+    #[error("{scheme} is for reversible dynamics, but these have a skew field")]
+    NotReversible {
+        /// Name of the scheme.
+        scheme: &'static str,
+    },
+    /// A transition needs log π, and the target gives its score only.
+    #[error(
+        "{transition} needs log densities, but this target gives scores only; unadjusted dynamics can run on it"
+    )]
+    NoDensity {
+        /// Name of the transition.
+        transition: &'static str,
+    },
+    /// A transition needs exact evaluations, and the gradient is estimated from minibatches.
+    #[error("{transition} needs exact log densities, but the score is estimated from minibatches")]
+    NotExact {
+        /// Name of the transition.
+        transition: &'static str,
+    },
+    /// A chain was to start where its target has no mass.
+    #[error("log π is {log_density} at the initial state of chain {chain}")]
+    StartsOutside {
+        /// Number of the chain.
+        chain: u64,
+        /// log π there.
+        log_density: f64,
+    },
+    /// Chains and what goes with them are not of one piece.
+    #[error("{name} does not fit these chains: {reason}")]
+    Mismatch {
+        /// What does not fit.
+        name: &'static str,
+        /// Why.
+        reason: String,
+    },
     /// A decay of step sizes outside (0, 1].
     #[error("gamma of the step sizes a(b+k)^(-gamma) must be in (0, 1], but is {gamma}")]
     Decay {
@@ -198,5 +234,32 @@ pub enum Error {
     },
 }
 
-/// Result with this crate's [`enum@Error`].
+/// Result with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// What foreign code reports when it fails.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why chains did not go on.
+#[derive(Debug, ThisError)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The input was refused.
+    #[error(transparent)]
+    Input(#[from] Error),
+    /// Foreign code failed.
+    #[error("{0}")]
+    Call(#[source] Failure),
+    /// The score is not finite where a chain starts.
+    #[error(
+        "the score at the initial state of chain {chain} is {value} in coordinate {coordinate}"
+    )]
+    Start {
+        /// Number of the chain.
+        chain: u64,
+        /// The coordinate.
+        coordinate: usize,
+        /// The value found there.
+        value: f64,
+    },
+}

@@ -8,17 +8,20 @@
 //! ```
 
 pub mod batch;
+mod blocks;
 pub mod catalog;
 pub mod chain;
-mod chance;
 mod check;
+pub mod contract;
 pub mod dynamics;
 pub mod error;
 pub mod foreign;
-pub mod integrator;
+mod kernels;
 pub mod linalg;
 pub mod metric;
 pub mod models;
+pub mod oracle;
+mod pack;
 pub mod real;
 pub mod record;
 pub mod rng;
@@ -27,5 +30,6 @@ pub mod skew;
 pub mod stat;
 pub mod target;
 pub mod theory;
+pub mod transition;
 
-pub use error::{Error, Result};
+pub use error::{Error, Failure, Result, RunError};

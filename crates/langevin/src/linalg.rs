@@ -47,6 +47,19 @@ pub fn lower_vec<R: Real>(a: &[f64], v: &[R], out: &mut [R]) {
     }
 }
 
+/// `out = Lᵀ v` for a constant lower triangular matrix.
+#[inline(always)]
+pub fn lower_transposed_vec<R: Real>(a: &[f64], v: &[R], out: &mut [R]) {
+    let n = v.len();
+    out.fill(R::zero());
+    for i in 0..n {
+        let row = &a[i * n..i * n + i + 1];
+        for j in 0..=i {
+            out[j] = v[i].mul_add(R::of(row[j]), out[j]);
+        }
+    }
+}
+
 /// Replaces the lower triangle of `a` by its Cholesky factor, `A = L Lᵀ`, and the diagonal by the
 /// *reciprocals* of the factor's diagonal (divisions are dear; each is done once).
 ///
@@ -104,6 +117,16 @@ pub fn solve_lower<R: Real>(factor: &[R], n: usize, x: &mut [R]) {
         }
         x[i] = sum * factor[i * n + i];
     }
+}
+
+/// log det A, given the factor made by [`cholesky`].
+#[inline(always)]
+pub fn log_det<R: Real>(factor: &[R], n: usize) -> R {
+    let mut sum = R::zero();
+    for i in 0..n {
+        sum += factor[i * n + i].ln();
+    }
+    sum * -2.0
 }
 
 /// Writes `A⁻¹ = L⁻ᵀ L⁻¹` (both triangles) to `inverse`, given the factor made by [`cholesky`].

@@ -18,6 +18,12 @@ pub enum Stream {
     Start,
     /// Anything made before the run, such as random matrices or synthetic data.
     Setup,
+    /// Uniform numbers of a step, such as those that accept or reject.
+    Uniform,
+    /// What all chains of a step share; the number of the step stands for that of the chain.
+    Shared,
+    /// What a transition draws when it begins, such as a momentum.
+    Begin,
 }
 
 /// SplitMix64 (Steele, Lea and Flood, 2014): spreads a key over many well-mixed words.
@@ -39,10 +45,11 @@ fn mix(word: u64) -> u64 {
 /// Generators that a chain draws its steps from, in turn.
 pub(crate) const STRANDS: usize = 8;
 
-/// The 256-bit state that a strand of a (seed, chain, purpose) starts from.
-fn initial_state(seed: u64, chain: u64, stream: Stream, strand: usize) -> [u64; 4] {
+/// The 256-bit state that a strand of a (seed, chain, purpose) starts from; strand 0 is the stream
+/// itself.
+pub(crate) fn initial_state(seed: u64, chain: u64, stream: Stream, strand: u64) -> [u64; 4] {
     let mut from_seed = SplitMix(seed);
-    let purpose = (strand as u64) << 8 | stream as u64;
+    let purpose = strand << 8 | stream as u64;
     let mut from_chain = SplitMix(mix(chain).wrapping_add(purpose));
     std::array::from_fn(|_| mix(from_seed.next() ^ from_chain.next().rotate_left(32)))
 }
@@ -97,47 +104,31 @@ impl Rng<f64> {
 impl<L: Lanes> Rng<L> {
     /// The streams of chains `first`, `first + 1`, …, one in each lane.
     pub fn for_chains(seed: u64, first: u64, stream: Stream) -> Self {
-        Self::strand(seed, first, stream, 0)
+        let chain = |lane| first.wrapping_add(lane as u64);
+        let state = |lane| initial_state(seed, chain(lane), stream, 0);
+        Self::from_states(&std::array::from_fn::<_, MAX_WIDTH, _>(state)[..L::WIDTH])
     }
 
-    /// One strand of the streams of chains `first`, `first + 1`, …; strand 0 is the stream itself.
-    pub(crate) fn strand(seed: u64, first: u64, stream: Stream, strand: usize) -> Self {
-        let mut words = [[0_u64; MAX_WIDTH]; 4];
-        for lane in 0..L::WIDTH {
-            let state = initial_state(seed, first.wrapping_add(lane as u64), stream, strand);
-            for i in 0..4 {
-                words[i][lane] = state[i];
-            }
-        }
-        Rng {
-            s: words.map(|w| L::Bits::load(&w)),
-        }
-    }
-
-    /// Generators side by side, which fill the lanes of a wider one.
+    /// The generators whose states are given, one in each lane; spare lanes repeat the last.
     #[inline(always)]
-    pub(crate) fn joined<S: Lanes>(parts: &[Rng<S>]) -> Self {
-        let mut words = [[0_u64; MAX_WIDTH]; 4];
-        for (part, lanes) in parts.iter().zip((0..L::WIDTH).step_by(S::WIDTH)) {
-            for i in 0..4 {
-                part.s[i].store(&mut words[i][lanes..]);
-            }
-        }
-        Rng {
-            s: words.map(|w| L::Bits::load(&w)),
-        }
-    }
-
-    /// The opposite of [`joined`](Self::joined).
-    #[inline(always)]
-    pub(crate) fn part<S: Lanes>(self, parts: &mut [Rng<S>]) {
-        let mut words = [[0_u64; MAX_WIDTH]; 4];
+    pub(crate) fn from_states(states: &[[u64; 4]]) -> Self {
+        let mut s = [L::Bits::of(0); 4];
         for i in 0..4 {
-            self.s[i].store(&mut words[i]);
+            let words = L::Bits::words_mut(std::slice::from_mut(&mut s[i]));
+            for (lane, word) in words.iter_mut().enumerate() {
+                *word = states[lane.min(states.len() - 1)][i];
+            }
         }
-        for (part, lanes) in parts.iter_mut().zip((0..L::WIDTH).step_by(S::WIDTH)) {
-            for i in 0..4 {
-                part.s[i] = S::Bits::load(&words[i][lanes..]);
+        Rng { s }
+    }
+
+    /// The states of the generators in the first lanes.
+    #[inline(always)]
+    pub(crate) fn states(&self, out: &mut [[u64; 4]]) {
+        for i in 0..4 {
+            let words = L::Bits::words(std::slice::from_ref(&self.s[i]));
+            for (state, word) in out.iter_mut().zip(words) {
+                state[i] = *word;
             }
         }
     }
@@ -162,6 +153,14 @@ impl<L: Lanes> Rng<L> {
         let s0 = s0 ^ s3;
         self.s = [s0, s1, s2 ^ t, s3.rotate_left(45)];
         word
+    }
+
+    /// Fills `out` with independent uniform numbers in (0, 1); each takes a word.
+    #[inline(always)]
+    pub fn fill_uniforms(&mut self, out: &mut [L]) {
+        for x in out {
+            *x = unit_open(self.next_word());
+        }
     }
 
     /// Fills `out` with independent standard normal numbers by the Box–Muller transform; each pair

@@ -28,7 +28,7 @@ pub struct SkewMatrix {
 }
 
 /// Up to this dimension, to look for zeros takes longer than to multiply by them.
-const FEW: usize = 4;
+const DENSE: usize = 4;
 
 impl SkewMatrix {
     /// J as given; refused unless it is square, finite and skew-symmetric.
@@ -126,7 +126,7 @@ impl SkewMatrix {
     #[inline(always)]
     pub fn apply<R: Real>(&self, v: &[R], out: &mut [R]) {
         let d = v.len();
-        if d <= FEW {
+        if d <= DENSE {
             // All entries: where the compiler knows the dimension, nothing is left of these loops.
             let columns = &self.by_columns[..d * d];
             for i in 0..d {

@@ -1,4 +1,4 @@
-//! Sampled chains against exact answers: running averages, batch means, moments, divergences.
+//! Sampled chains against exact answers: running averages, batch means, moments, escapes.
 
 mod common;
 
@@ -9,12 +9,12 @@ use common::*;
 use langevin::batch::Gradient;
 use langevin::catalog::{Measure, Measurement, MetricChoice, Model, System, run};
 use langevin::chain::{Control, Outcome, Plan, Start};
-use langevin::integrator::StepSize;
 use langevin::models::{LinearGaussian, NormalParameters};
-use langevin::record::{Batches, Observable};
+use langevin::record::Observable;
 use langevin::rng::{Rng, Stream};
 use langevin::skew::SkewMatrix;
-use langevin::stat::DEFAULT_BATCHES;
+use langevin::stat::{Batches, DEFAULT_BATCHES};
+use langevin::transition::StepSize;
 use serde_json::Value;
 
 fn gaussian_model(inputs: &Value) -> LinearGaussian {
@@ -58,11 +58,10 @@ fn gaussian_chains_meet_the_reference() {
     };
     for name in System::NAMES {
         let system = System::named(name, MetricChoice::Natural, j.clone()).unwrap();
-        let plan = Plan::new(100_000, h)
-            .chains(4096)
-            .gradient(Gradient::minibatch(2))
-            .seed(1);
-        let outcome = run(&model, &system, &plan, &measure, Control::default()).unwrap();
+        let plan = Plan::new(100_000, h).chains(4096).seed(1);
+        let gradient = Gradient::minibatch(2);
+        let control = Control::default();
+        let outcome = run(&model, &system, gradient, &plan, &measure, control).unwrap();
         for (k, phi) in ["phi1", "phi2"].into_iter().enumerate() {
             let expected = |key: &str| outputs[name][phi][key].as_f64().unwrap();
             let within = |what: String, value: f64, error: f64, exact: f64| {
@@ -161,12 +160,16 @@ fn normal_chains_meet_the_reference() {
             .chains(2048)
             .start(start.clone())
             .seed(3);
-        let outcome = run(&model, &system, &plan, &measure, Control::default()).unwrap();
-        assert!(
-            outcome.divergences.is_empty(),
-            "{name}: {:?}",
-            outcome.divergences
-        );
+        let outcome = run(
+            &model,
+            &system,
+            Gradient::Exact,
+            &plan,
+            &measure,
+            Control::default(),
+        )
+        .unwrap();
+        assert!(outcome.escapes.is_empty(), "{name}: {:?}", outcome.escapes);
         for (k, key) in ["batch_phi1", "batch_phi2"].into_iter().enumerate() {
             let exact = reference[name][key].as_f64().unwrap();
             let (mean, error) = batch_means(&outcome, k, &batches);
@@ -226,10 +229,11 @@ fn recorders_agree_with_each_other_on_the_same_states() {
         moments_from: Some(100),
         draws: Some((0, 1, usize::MAX)),
     };
-    let plan = Plan::new(n, 0.1).chains(5).gradient(Gradient::minibatch(2));
+    let plan = Plan::new(n, 0.1).chains(5);
     let outcome = run(
         &small_gaussian(),
         &ld(),
+        Gradient::minibatch(2),
         &plan,
         &measure,
         Control::default(),
@@ -279,7 +283,15 @@ fn thinned_draws_are_every_nth_state() {
     };
     let plan = Plan::new(2000, 0.1).chains(3);
     let draws = |measure: &Measure| {
-        let outcome = run(&small_gaussian(), &ld(), &plan, measure, Control::default()).unwrap();
+        let outcome = run(
+            &small_gaussian(),
+            &ld(),
+            Gradient::Exact,
+            &plan,
+            measure,
+            Control::default(),
+        )
+        .unwrap();
         let (_, record, lane) = outcome.chains().nth(2).unwrap();
         record.draws.as_ref().unwrap().chain(lane)
     };
@@ -309,6 +321,7 @@ fn decreasing_steps_weight_the_averages() {
     let outcome = run(
         &small_gaussian(),
         &ld(),
+        Gradient::Exact,
         &plan,
         &measure,
         Control::default(),
@@ -327,7 +340,7 @@ fn decreasing_steps_weight_the_averages() {
 
 /// With a huge step some chains cross σ = 0 and some do not.
 #[test]
-fn a_diverged_chain_is_reported_and_left_out() {
+fn a_escaped_chain_is_reported_and_left_out() {
     let model = Model::Normal(normal_model());
     let system = System::named(
         "LD",
@@ -345,16 +358,24 @@ fn a_diverged_chain_is_reported_and_left_out() {
         draws: Some((0, 1, usize::MAX)),
         ..Measure::default()
     };
-    let outcome = run(&model, &system, &plan, &measure, Control::default()).unwrap();
-    let diverged = outcome.divergences.len();
-    assert!(diverged > 5 && diverged < 95, "{diverged} chains diverged");
-    assert_eq!(outcome.healthy().count(), 100 - diverged);
+    let outcome = run(
+        &model,
+        &system,
+        Gradient::Exact,
+        &plan,
+        &measure,
+        Control::default(),
+    )
+    .unwrap();
+    let escaped = outcome.escapes.len();
+    assert!(escaped > 5 && escaped < 95, "{escaped} chains escaped");
+    assert_eq!(outcome.healthy().count(), 100 - escaped);
     for (chain, record, lane) in outcome.chains() {
         let draws = record.draws.as_ref().unwrap().chain(lane);
         let first_bad = draws
             .chunks_exact(2)
             .position(|x| !(x[0].is_finite() && x[1] > 0.0));
-        let reported = outcome.divergences.iter().find(|d| d.chain == chain);
+        let reported = outcome.escapes.iter().find(|d| d.chain == chain);
         assert_eq!(
             first_bad.map(|s| s as u64),
             reported.map(|d| d.step),
@@ -390,6 +411,7 @@ fn progress_counts_all_steps_and_cancellation_is_prompt() {
     let outcome = run(
         &small_gaussian(),
         &ld(),
+        Gradient::Exact,
         &plan,
         &Measure::default(),
         control,
@@ -409,6 +431,7 @@ fn progress_counts_all_steps_and_cancellation_is_prompt() {
     let outcome = run(
         &small_gaussian(),
         &ld(),
+        Gradient::Exact,
         &plan,
         &Measure::default(),
         control,

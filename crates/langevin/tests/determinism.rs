@@ -37,14 +37,14 @@ fn models() -> Vec<(Model, Vec<f64>, f64)> {
 }
 
 /// The bits of everything recorded of each chain.
-fn bits(model: &Model, system: &System, plan: &Plan) -> Vec<(u64, Vec<u64>)> {
+fn bits(model: &Model, system: &System, gradient: Gradient, plan: &Plan) -> Vec<(u64, Vec<u64>)> {
     let measure = Measure {
         observables: vec![Observable::Sum, Observable::SumOfSquares],
         marks: vec![50, 301],
         moments_from: Some(10),
         draws: Some((0, 3, usize::MAX)),
     };
-    let outcome = run(model, system, plan, &measure, Control::default()).unwrap();
+    let outcome = run(model, system, gradient, plan, &measure, Control::default()).unwrap();
     outcome
         .chains()
         .map(|(chain, record, lane)| {
@@ -68,37 +68,42 @@ fn results_depend_on_the_seed_the_run_and_the_chain_only() {
                     System::named(name, MetricChoice::of_paper(&model), j.clone()).unwrap();
                 let plan = Plan::new(301, h)
                     .chains(37)
-                    .gradient(gradient)
                     .start(Start::Fixed(start.clone()))
                     .seed(6);
                 let what = format!("{} {name} {gradient:?}", model.name());
-                let all = bits(&model, &system, &plan);
+                let all = bits(&model, &system, gradient, &plan);
                 assert_eq!(all.len(), 37);
                 for threads in [1, 2] {
                     assert!(
-                        bits(&model, &system, &plan.clone().threads(threads)) == all,
+                        bits(&model, &system, gradient, &plan.clone().threads(threads)) == all,
                         "{what}: {threads} threads"
                     );
                 }
                 for isa in Isa::available() {
                     assert!(
-                        bits(&model, &system, &plan.clone().isa(isa)) == all,
+                        bits(&model, &system, gradient, &plan.clone().isa(isa)) == all,
                         "{what}: {isa:?}"
                     );
                 }
-                let alone = bits(&model, &system, &plan.clone().first_chain(17).chains(1));
+                let alone = bits(
+                    &model,
+                    &system,
+                    gradient,
+                    &plan.clone().first_chain(17).chains(1),
+                );
                 assert!(alone[0] == all[17], "{what}: chain 17 alone");
                 let mut split = vec![];
                 for (first, n) in [(0, 5), (5, 3), (8, 22), (30, 7)] {
                     split.extend(bits(
                         &model,
                         &system,
+                        gradient,
                         &plan.clone().first_chain(first).chains(n),
                     ));
                 }
                 assert!(split == all, "{what}: split into groups");
                 // Negative controls: another seed, another chain.
-                assert!(bits(&model, &system, &plan.clone().seed(7)) != all);
+                assert!(bits(&model, &system, gradient, &plan.clone().seed(7)) != all);
                 assert!(all[0].1 != all[1].1);
             }
         }
@@ -114,15 +119,18 @@ fn chain_17_alone_equals_chain_17_among_1000() {
         SkewMatrix::sign_pattern(2, 2.0).unwrap(),
     )
     .unwrap();
-    let plan = Plan::new(2000, h)
-        .chains(1000)
-        .gradient(Gradient::minibatch(6))
-        .start(Start::Normal {
-            mean: start,
-            sd: 0.1,
-        });
-    let among = bits(&model, &system, &plan);
-    let alone = bits(&model, &system, &plan.clone().first_chain(17).chains(1));
+    let gradient = Gradient::minibatch(6);
+    let plan = Plan::new(2000, h).chains(1000).start(Start::Normal {
+        mean: start,
+        sd: 0.1,
+    });
+    let among = bits(&model, &system, gradient, &plan);
+    let alone = bits(
+        &model,
+        &system,
+        gradient,
+        &plan.clone().first_chain(17).chains(1),
+    );
     assert!(among[17] == alone[0]);
 }
 
@@ -161,15 +169,14 @@ fn every_kind_of_minibatch_is_the_same_alone_and_among_others() {
             };
             let plan = Plan::new(301, 1e-4)
                 .chains(17)
-                .gradient(gradient)
                 .start(Start::Fixed(start.clone()))
                 .seed(3);
-            let all = bits(&model, &system, &plan);
+            let all = bits(&model, &system, gradient, &plan);
             for isa in Isa::available() {
                 let plan = plan.clone().isa(isa);
                 let what = format!("{} {gradient:?} {isa:?}", model.name());
-                assert!(bits(&model, &system, &plan) == all, "{what}");
-                let alone = bits(&model, &system, &plan.first_chain(11).chains(1));
+                assert!(bits(&model, &system, gradient, &plan) == all, "{what}");
+                let alone = bits(&model, &system, gradient, &plan.first_chain(11).chains(1));
                 assert!(alone[0] == all[11], "{what}: chain 11 alone");
             }
         }
@@ -187,17 +194,17 @@ fn metrics_over_many_data_are_the_same_alone_and_among_others() {
         let j = SkewMatrix::random_signs(d, 1).unwrap();
         for name in ["RM", "GiIrr"] {
             let system = System::named(name, MetricChoice::of_paper(&model), j.clone()).unwrap();
+            let gradient = Gradient::minibatch(5);
             let plan = Plan::new(301, 1e-3)
                 .chains(17)
-                .gradient(Gradient::minibatch(5))
                 .start(Start::Fixed(vec![0.0; d]))
                 .seed(3);
-            let all = bits(&model, &system, &plan);
+            let all = bits(&model, &system, gradient, &plan);
             for isa in Isa::available() {
                 let plan = plan.clone().isa(isa);
                 let what = format!("{name}, {n} × {d}, {isa:?}");
-                assert!(bits(&model, &system, &plan) == all, "{what}");
-                let alone = bits(&model, &system, &plan.first_chain(11).chains(1));
+                assert!(bits(&model, &system, gradient, &plan) == all, "{what}");
+                let alone = bits(&model, &system, gradient, &plan.first_chain(11).chains(1));
                 assert!(alone[0] == all[11], "{what}: chain 11 alone");
             }
         }

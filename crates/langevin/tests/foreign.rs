@@ -7,11 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::*;
 use langevin::batch::Gradient;
-use langevin::catalog::{Measure, Measurement, MetricChoice, Model, System, run, run_foreign};
-use langevin::chain::{Control, Outcome, Plan, Start};
-use langevin::foreign::{
-    Failure, ForeignError, ForeignMetric, ForeignTarget, Worker, divergence_check,
-};
+use langevin::catalog::{Measure, Measurement, MetricChoice, Model, System, run, run_job};
+use langevin::chain::{Control, Outcome, Plan, RunError, Start};
+use langevin::foreign::{self, Failure, ForeignMetric, ForeignTarget, Worker, divergence_check};
 use langevin::models::{LogisticRegression, NormalParameters};
 use langevin::record::Observable;
 use langevin::skew::{Skew, SkewMatrix};
@@ -58,10 +56,23 @@ fn draws(outcome: &Outcome<Measurement>) -> Vec<(u64, Vec<f64>)> {
     all
 }
 
+/// Runs foreign functions.
+fn run_foreign(
+    workers: Vec<Worker<'_>>,
+    system: &System,
+    gradient: Gradient,
+    plan: &Plan,
+    measure: &Measure,
+    control: Control<'_>,
+) -> Result<Outcome<Measurement>, RunError> {
+    let job = foreign::euler(workers, system, gradient, plan.step_size)?;
+    run_job(job.as_ref(), plan, measure, control)
+}
+
 fn workers(model: &Model, n: usize) -> Vec<Worker<'_>> {
     (0..n)
         .map(|_| Worker {
-            target: model.as_foreign(),
+            target: foreign::native(model),
             metric: None,
         })
         .collect()
@@ -80,17 +91,25 @@ fn a_foreign_copy_gives_the_same_bits_for_any_number_of_workers() {
             let plan = Plan::new(301, 0.01)
                 .chains(21)
                 .first_chain(3)
-                .gradient(gradient)
                 .start(Start::Normal {
                     mean: vec![0.0; 4],
                     sd: 0.3,
                 })
                 .seed(9);
-            let native = run(&model, &system, &plan, &measure(), Control::default()).unwrap();
+            let native = run(
+                &model,
+                &system,
+                gradient,
+                &plan,
+                &measure(),
+                Control::default(),
+            )
+            .unwrap();
             for n in [1, 2, 5] {
                 let foreign = run_foreign(
                     workers(&model, n),
                     &system,
+                    gradient,
                     &plan,
                     &measure(),
                     Control::default(),
@@ -101,7 +120,7 @@ fn a_foreign_copy_gives_the_same_bits_for_any_number_of_workers() {
     }
 }
 
-/// B = (σ²/N) diag(1, ½), and its divergences where they are to be given, times a factor.
+/// B = (σ²/N) diag(1, ½), and its escapes where they are to be given, times a factor.
 struct Fisher {
     own: Option<f64>,
 }
@@ -149,16 +168,31 @@ fn a_foreign_metric_follows_the_native_one() {
         Skew::Geometric(j),
     ] {
         let system = system(MetricChoice::Natural, skew);
-        let native = run(&model, &system, &plan, &measure(), Control::default()).unwrap();
-        assert!(native.divergences.is_empty());
+        let native = run(
+            &model,
+            &system,
+            Gradient::Exact,
+            &plan,
+            &measure(),
+            Control::default(),
+        )
+        .unwrap();
+        assert!(native.escapes.is_empty());
         // Rounding aside, differences are off by their truncation error only, which is 0 for a
         // quadratic function; both grow along the path.
         for own in [Some(1.0), None] {
             let worker = Worker {
-                target: model.as_foreign(),
+                target: foreign::native(&model),
                 metric: Some(Box::new(Fisher { own })),
             };
-            let foreign = run_foreign(vec![worker], &system, &plan, &measure(), Control::default());
+            let foreign = run_foreign(
+                vec![worker],
+                &system,
+                Gradient::Exact,
+                &plan,
+                &measure(),
+                Control::default(),
+            );
             for ((_, a), (_, b)) in draws(&foreign.unwrap()).iter().zip(draws(&native)) {
                 assert_close("states", a, &b, 1e-8);
             }
@@ -213,15 +247,22 @@ fn a_score_that_is_not_finite_ends_its_chain_only() {
     };
     let plan = Plan::new(400, 0.1).chains(50);
     let system = system(MetricChoice::Identity, Skew::None);
-    let outcome =
-        run_foreign(vec![worker], &system, &plan, &measure(), Control::default()).unwrap();
+    let outcome = run_foreign(
+        vec![worker],
+        &system,
+        Gradient::Exact,
+        &plan,
+        &measure(),
+        Control::default(),
+    )
+    .unwrap();
     // A chain leaves [−2.5, 2.5] within T = 40 in roughly half of all cases.
-    let n = outcome.divergences.len();
-    assert!((5..45).contains(&n), "{n} divergences");
+    let n = outcome.escapes.len();
+    assert!((5..45).contains(&n), "{n} escapes");
     assert!(seen.lock().unwrap().iter().all(|x| x.is_finite()));
     for (chain, record, lane) in outcome.chains() {
         let states = record.draws.as_ref().unwrap().chain(lane);
-        let stopped = outcome.divergences.iter().find(|d| d.chain == chain);
+        let stopped = outcome.escapes.iter().find(|d| d.chain == chain);
         let end = stopped.map_or(400, |d| d.step as usize);
         assert!(states[..end].iter().all(|x| x.is_finite()));
         assert!(states[end..].iter().all(|x| x.is_nan()));
@@ -273,11 +314,26 @@ fn a_failure_is_returned_and_one_after_a_cancel_ends_the_run() {
             metric: None,
         }]
     };
-    let error = run_foreign(failing(None), &system, &plan, &measure(), control).unwrap_err();
-    assert!(matches!(error, ForeignError::Call(_)) && error.to_string() == "no more");
+    let error = run_foreign(
+        failing(None),
+        &system,
+        Gradient::Exact,
+        &plan,
+        &measure(),
+        control,
+    )
+    .unwrap_err();
+    assert!(matches!(error, RunError::Call(_)) && error.to_string() == "no more");
 
     // One call checks the initial states, so 300 states are complete.
-    let outcome = run_foreign(failing(Some(&cancel)), &system, &plan, &measure(), control);
+    let outcome = run_foreign(
+        failing(Some(&cancel)),
+        &system,
+        Gradient::Exact,
+        &plan,
+        &measure(),
+        control,
+    );
     let outcome = outcome.unwrap();
     assert!(outcome.cancelled);
     for (_, record, _) in outcome.chains() {
@@ -300,18 +356,27 @@ fn bad_starts_are_refused() {
         let plan = Plan::new(10, 0.1)
             .chains(2)
             .start(Start::Fixed(vec![theta]));
-        run_foreign(vec![worker], &system, &plan, &measure(), Control::default()).unwrap_err()
+        run_foreign(
+            vec![worker],
+            &system,
+            Gradient::Exact,
+            &plan,
+            &measure(),
+            Control::default(),
+        )
+        .unwrap_err()
     };
-    assert!(matches!(start(3.0), ForeignError::Start { chain: 0, .. }));
+    assert!(matches!(start(3.0), RunError::Start { chain: 0, .. }));
     assert!(start(f64::NAN).to_string().contains("initial state"));
     let no_workers = run_foreign(
         vec![],
         &system,
+        Gradient::Exact,
         &Plan::new(10, 0.1),
         &measure(),
         Control::default(),
     );
-    assert!(matches!(no_workers, Err(ForeignError::Input(_))));
+    assert!(matches!(no_workers, Err(RunError::Input(_))));
 }
 
 #[test]
@@ -334,7 +399,15 @@ fn an_observable_of_many_states_equals_one_of_single_states() {
         ..measure()
     };
     let system = system(MetricChoice::Natural, Skew::None);
-    let outcome = run(&model, &system, &plan, &measure, Control::default()).unwrap();
+    let outcome = run(
+        &model,
+        &system,
+        Gradient::Exact,
+        &plan,
+        &measure,
+        Control::default(),
+    )
+    .unwrap();
     for (_, record, lane) in outcome.chains() {
         let averages = record.averages.as_ref().unwrap();
         assert_eq!(averages.running(0, lane), averages.running(1, lane));

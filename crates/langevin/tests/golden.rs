@@ -7,14 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use langevin::batch::Gradient;
-use langevin::catalog::{Measure, Measurement, MetricChoice, Model, System, run, run_foreign};
+use langevin::catalog::{Measure, Measurement, MetricChoice, Model, System, run, run_job};
 use langevin::chain::{Control, Outcome, Plan, Start};
-use langevin::foreign::{Failure, ForeignMetric, Worker};
-use langevin::integrator::StepSize;
+use langevin::foreign::{self, Failure, ForeignMetric, Worker};
 use langevin::models::{Ica, LinearGaussian, LogisticRegression, NormalParameters};
 use langevin::real::Isa;
 use langevin::record::Observable;
 use langevin::skew::{Skew, SkewMatrix};
+use langevin::transition::StepSize;
 use nalgebra::DMatrix;
 
 /// Two blocks and a part of a third, of whatever length.
@@ -77,7 +77,7 @@ fn start(model: &Model) -> Vec<f64> {
 }
 
 /// Every case with its name.
-fn cases() -> Vec<(String, Model, System, Plan)> {
+fn cases() -> Vec<(String, Model, System, Gradient, Plan)> {
     let mut cases = vec![];
     for (name, model, h, sizes) in models() {
         let d = model.dim();
@@ -118,8 +118,8 @@ fn cases() -> Vec<(String, Model, System, Plan)> {
         for system in &systems {
             for (label, gradient) in &gradients {
                 let case = format!("{name} {} {label}", system.name);
-                let plan = plan.clone().gradient(*gradient);
-                cases.push((case, model.clone(), system.clone(), plan));
+                let plan = plan.clone();
+                cases.push((case, model.clone(), system.clone(), *gradient, plan));
             }
         }
         let decreasing = plan.step_sizes(StepSize::Decreasing {
@@ -128,7 +128,7 @@ fn cases() -> Vec<(String, Model, System, Plan)> {
             gamma: 0.3,
         });
         let case = format!("{name} GiIrr decreasing");
-        cases.push((case, model, systems[4].clone(), decreasing));
+        cases.push((case, model, systems[4].clone(), Gradient::Exact, decreasing));
     }
     cases
 }
@@ -215,21 +215,18 @@ fn foreign_lines(isa: Isa) -> Vec<String> {
                     skew: Skew::Geometric(SkewMatrix::random_signs(d, 1).unwrap()),
                     beta: 0.5,
                 };
-                let mut plan = Plan::new(STEPS, h)
-                    .chains(CHAINS)
-                    .gradient(gradient)
-                    .seed(2);
+                let mut plan = Plan::new(STEPS, h).chains(CHAINS).seed(2);
                 plan.isa = Some(isa);
                 let worker = || Worker {
-                    target: model.as_foreign(),
+                    target: foreign::native(&model),
                     metric: match foreign_metric {
                         true => Some(Box::new(Growing(d))),
                         false => None,
                     },
                 };
                 let workers = vec![worker(), worker()];
-                let outcome =
-                    run_foreign(workers, &system, &plan, &measure(), Control::default()).unwrap();
+                let job = foreign::euler(workers, &system, gradient, plan.step_size).unwrap();
+                let outcome = run_job(job.as_ref(), &plan, &measure(), Control::default()).unwrap();
                 let kind = if foreign_metric { "metric" } else { "target" };
                 let case = format!("foreign-{kind} {name} {}", gradient.batch_size());
                 all.extend(lines(&case, d, &outcome));
@@ -265,10 +262,18 @@ fn draws_are_the_golden_ones() {
             seen.insert(case);
         }
     };
-    for (case, model, system, plan) in cases() {
+    for (case, model, system, gradient, plan) in cases() {
         let d = model.dim();
         let lines_of = |plan: &Plan| {
-            let outcome = run(&model, &system, plan, &measure(), Control::default()).unwrap();
+            let outcome = run(
+                &model,
+                &system,
+                gradient,
+                plan,
+                &measure(),
+                Control::default(),
+            )
+            .unwrap();
             lines(&case, d, &outcome)
         };
         for isa in Isa::available() {

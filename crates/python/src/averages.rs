@@ -2,7 +2,7 @@
 
 use langevin::catalog::Measurement;
 use langevin::chain::Outcome;
-use langevin::integrator::StepSize;
+use langevin::transition::StepSize;
 use langevin_cli::compare::{self, Marks};
 use langevin_cli::execute::{Chain, Recorded};
 use numpy::ndarray::Array2;
@@ -100,10 +100,10 @@ impl Averages {
                     values.extend(sums.chain(missing));
                 }
             }
-            let divergence = outcome.divergences.iter().find(|d| d.chain == number);
+            let escape = outcome.escapes.iter().find(|d| d.chain == number);
             Chain {
                 number,
-                diverged: divergence.map(|d| d.step),
+                escaped: escape.map(|d| d.step),
                 values,
             }
         };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use langevin::foreign::{Failure, ForeignMetric, ForeignTarget, divergence_check};
+use langevin::foreign::{Failure, ForeignMetric, ForeignRows, ForeignTarget, divergence_check};
 use langevin::record::Observable;
 use langevin::skew::SkewMatrix;
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -104,8 +104,11 @@ impl ForeignTarget for Functions<'_> {
         self.dim
     }
 
-    fn n_data(&self) -> usize {
-        self.n_data
+    fn rows(&mut self) -> Option<&mut dyn ForeignRows> {
+        match self.minibatch_score {
+            Some(_) => Some(self),
+            None => None,
+        }
     }
 
     fn positive_coordinates(&self) -> &[usize] {
@@ -121,6 +124,12 @@ impl ForeignTarget for Functions<'_> {
                 .map_err(|e| failure(py, self.watcher, e))
         })
     }
+}
+
+impl ForeignRows for Functions<'_> {
+    fn n_data(&self) -> usize {
+        self.n_data
+    }
 
     fn minibatch_score(
         &mut self,
@@ -129,7 +138,7 @@ impl ForeignTarget for Functions<'_> {
         out: &mut [f64],
     ) -> Result<(), Failure> {
         let Some(function) = &self.minibatch_score else {
-            return self.score(thetas, out);
+            return Err(langevin::Error::NoData.into());
         };
         let shape = [thetas.len() / self.dim, self.dim];
         Python::attach(|py| {
@@ -215,7 +224,7 @@ pub fn divergence_error(
     };
     let (dim, thetas) = (thetas.shape()[1], rows(&thetas));
     let error = py.detach(|| divergence_check(&mut metric, &thetas, dim, j.as_ref()));
-    error.map_err(|e| foreign(langevin::foreign::ForeignError::Call(e)))
+    error.map_err(|e| foreign(langevin::chain::RunError::Call(e)))
 }
 
 /// An observable that is a function of states of shape (n, dim).

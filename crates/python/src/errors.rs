@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use langevin::foreign::ForeignError;
+use langevin::chain::RunError;
 use langevin_cli::execute::ExecuteError;
 use pyo3::PyErr;
 use pyo3::exceptions::{
@@ -28,9 +28,9 @@ pub fn refused(error: langevin::Error) -> PyErr {
 }
 
 /// An exception that was raised inside a function comes back as itself.
-pub fn foreign(error: ForeignError) -> PyErr {
+pub fn foreign(error: RunError) -> PyErr {
     match error {
-        ForeignError::Call(failure) => match failure.downcast::<Raised>() {
+        RunError::Call(failure) => match failure.downcast::<Raised>() {
             Ok(raised) => raised.0,
             Err(other) => PyRuntimeError::new_err(other.to_string()),
         },

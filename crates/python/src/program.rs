@@ -52,7 +52,7 @@ impl RunFile {
         Ok(total_work(&tasks))
     }
 
-    /// Draws of one dynamics: (draws, (chain, first bad state) of each divergence, seconds).
+    /// Draws of one dynamics: (draws, (chain, first bad state) of each escape, seconds).
     #[allow(clippy::type_complexity)]
     fn sample(
         &self,
@@ -72,7 +72,7 @@ impl RunFile {
             Ok(sampled)
         })?;
         let draws = sampled.draws;
-        Ok((Stored { draws }, sampled.divergences, sampled.seconds))
+        Ok((Stored { draws }, sampled.escapes, sampled.seconds))
     }
 
     /// All dynamics side by side.
@@ -125,7 +125,7 @@ fn execute<T: Send>(
             quiet: true,
             cancel: &watcher.cancel,
             progress: control.progress,
-            divergences: control.divergences,
+            escapes: control.escapes,
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         pool.build()?.install(|| work(&folder, settings))

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use langevin::batch::Gradient;
 use langevin::catalog::{self, Measure, Measurement, MetricChoice, System};
-use langevin::chain::{Control, Outcome, Plan, Start};
-use langevin::foreign::{ForeignError, ForeignMetric, Worker};
-use langevin::integrator::StepSize;
+use langevin::chain::{Control, Outcome, Plan, RunError, Start};
+use langevin::foreign::{self as functions, ForeignMetric, Worker};
 use langevin::record::Observable;
 use langevin::skew::{Skew, SkewMatrix};
+use langevin::transition::StepSize;
 use langevin_cli::compare::Marks;
 use numpy::ndarray::{Array1, Array3};
 use numpy::{PyArray1, PyArray3, PyReadonlyArray1, PyReadonlyArray2};
@@ -61,6 +61,7 @@ pub struct Settings<'py> {
 /// The same, checked and in the library's types.
 struct Task {
     plan: Plan,
+    gradient: Gradient,
     system: System,
     measure: Measure,
     /// Where averages begin and end, if there are observables.
@@ -81,6 +82,7 @@ impl Settings<'_> {
         });
         Ok(Task {
             plan: self.plan(),
+            gradient: self.gradient(),
             system: self.system()?,
             measure: Measure {
                 observables: self.observables(dim, &watcher)?,
@@ -92,6 +94,16 @@ impl Settings<'_> {
             burn_in: self.burn_in,
             watcher,
         })
+    }
+
+    fn gradient(&self) -> Gradient {
+        match self.batch_size {
+            None => Gradient::Exact,
+            Some(batch_size) => Gradient::Minibatch {
+                batch_size,
+                with_replacement: self.with_replacement,
+            },
+        }
     }
 
     fn plan(&self) -> Plan {
@@ -107,12 +119,6 @@ impl Settings<'_> {
             .chains(self.n_chains)
             .step_sizes(step_size)
             .seed(self.seed);
-        if let Some(batch_size) = self.batch_size {
-            plan = plan.gradient(Gradient::Minibatch {
-                batch_size,
-                with_replacement: self.with_replacement,
-            });
-        }
         if let Some(start) = &self.start {
             let rows = start.as_array();
             let rows = rows.outer_iter().map(|row| row.to_vec()).collect();
@@ -189,11 +195,11 @@ impl Recorded {
         self.outcome.cancelled
     }
 
-    /// (chain, first bad state) of every chain that diverged.
+    /// (chain, first bad state) of every chain that escaped.
     #[getter]
-    fn divergences(&self) -> Vec<(u64, u64)> {
-        let divergences = self.outcome.divergences.iter();
-        divergences.map(|d| (d.chain, d.step)).collect()
+    fn escapes(&self) -> Vec<(u64, u64)> {
+        let escapes = self.outcome.escapes.iter();
+        escapes.map(|d| (d.chain, d.step)).collect()
     }
 
     /// Number of draws of each chain.
@@ -240,14 +246,14 @@ pub fn sample_model(py: Python<'_>, model: &Model, settings: Settings<'_>) -> Py
     let dim = model.inner.dim();
     let task = settings.into_task(dim)?;
     let work = |control: Control<'_>| {
-        let run = catalog::run(
+        catalog::run(
             &model.inner,
             &task.system,
+            task.gradient,
             &task.plan,
             &task.measure,
             control,
-        );
-        run.map_err(ForeignError::Input)
+        )
     };
     task.timed(dim, || aside(py, &task.watcher, work))
 }
@@ -280,7 +286,7 @@ pub fn sample_functions(
     let target = match target {
         TargetArgument::Model(bound) => {
             model = bound;
-            model.get().inner.as_foreign()
+            functions::native(&model.get().inner)
         }
         TargetArgument::Functions(parts) => Box::new(Functions {
             dim,
@@ -292,9 +298,7 @@ pub fn sample_functions(
         }),
     };
     let workers = vec![Worker { target, metric }];
-    let work = |control: Control<'_>| {
-        catalog::run_foreign(workers, &task.system, &task.plan, &task.measure, control)
-    };
+    let work = |control: Control<'_>| task.run(workers, control);
     task.timed(dim, || inline(py, watcher, work))
 }
 
@@ -364,16 +368,27 @@ fn sample_threads<'a>(
     };
     let work = |control: Control<'_>| {
         let workers = (0..threads).map(|_| worker()).collect();
-        catalog::run_foreign(workers, &task.system, &task.plan, &task.measure, control)
+        task.run(workers, control)
     };
     task.timed(dim, || aside(py, &task.watcher, work))
 }
 
 impl Task {
+    /// Runs foreign functions.
+    fn run(
+        &self,
+        workers: Vec<Worker<'_>>,
+        control: Control<'_>,
+    ) -> Result<Outcome<Measurement>, RunError> {
+        let step_size = self.plan.step_size;
+        let job = functions::euler(workers, &self.system, self.gradient, step_size)?;
+        catalog::run_job(job.as_ref(), &self.plan, &self.measure, control)
+    }
+
     fn timed(
         &self,
         dim: usize,
-        run: impl FnOnce() -> PyResult<Result<Outcome<Measurement>, ForeignError>>,
+        run: impl FnOnce() -> PyResult<Result<Outcome<Measurement>, RunError>>,
     ) -> PyResult<Recorded> {
         let start = Instant::now();
         let outcome = run()?.map_err(foreign)?;

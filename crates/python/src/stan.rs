@@ -199,7 +199,7 @@ impl StanModel {
             .chunks_exact(self.dim)
             .zip(out.chunks_exact_mut(width))
         {
-            // A chain that has diverged stays NaN.
+            // A chain that has escaped stays NaN.
             if theta.iter().all(|x| x.is_finite()) {
                 let mut error = ptr::null_mut();
                 // SAFETY: arrays of the sizes that the model reported; no random numbers are
@@ -358,7 +358,7 @@ impl ForeignTarget for StanWorker<'_> {
     fn score(&mut self, thetas: &[f64], out: &mut [f64]) -> Result<(), Failure> {
         let d = self.0.dim;
         for (theta, score) in thetas.chunks_exact(d).zip(out.chunks_exact_mut(d)) {
-            // What Stan rejects is outside the support: a divergence of this chain.
+            // What Stan rejects is outside the support: an escape of this chain.
             if self.0.call(theta, score).is_err() {
                 score.fill(f64::NAN);
             }

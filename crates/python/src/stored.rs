@@ -102,7 +102,7 @@ impl Stored {
         PyArray1::from_slice(py, self.draws.values()).reshape(shape)
     }
 
-    /// Marks of divergence, if the store has them.
+    /// Marks of escape, if the store has them.
     fn diverging<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<bool>>>> {
         let marks = self.draws.diverging();
         marks

@@ -17,7 +17,7 @@ const TICK: Duration = Duration::from_millis(50);
 pub struct Watcher {
     pub cancel: AtomicBool,
     done: AtomicU64,
-    divergences: AtomicU64,
+    escapes: AtomicU64,
     /// Whether it is only a check, which has no result that Ctrl-C could return.
     check_only: bool,
     /// The first exception that was raised outside the target.
@@ -26,7 +26,7 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// `progress` is called with the chain-steps done and the number of divergences.
+    /// `progress` is called with the chain-steps done and the number of escapes.
     pub fn new(progress: Option<Py<PyAny>>) -> Self {
         Watcher {
             progress,
@@ -58,8 +58,8 @@ impl Watcher {
             py.check_signals()?;
             if let Some(progress) = &self.progress {
                 let done = self.done.load(Ordering::Relaxed);
-                let divergences = self.divergences.load(Ordering::Relaxed);
-                progress.call1(py, (done, divergences))?;
+                let escapes = self.escapes.load(Ordering::Relaxed);
+                progress.call1(py, (done, escapes))?;
             }
             Ok(())
         };
@@ -91,7 +91,7 @@ pub fn aside<T: Send>(
     let control = Control {
         cancel: Some(&watcher.cancel),
         progress: Some(&add),
-        divergences: Some(&watcher.divergences),
+        escapes: Some(&watcher.escapes),
     };
     let result = py.detach(|| {
         std::thread::scope(|scope| {
@@ -131,7 +131,7 @@ pub fn inline<T: Send>(
     let control = Control {
         cancel: Some(&watcher.cancel),
         progress: Some(&add),
-        divergences: Some(&watcher.divergences),
+        escapes: Some(&watcher.escapes),
     };
     let result = py.detach(|| work(control));
     watcher.finish(py, result)

@@ -193,7 +193,7 @@ impl NormalDiffusion {
         beta: f64,
     ) -> PyResult<Self> {
         let metric = match natural {
-            true => NormalMetric::Fisher,
+            true => NormalMetric::Natural,
             false => NormalMetric::Identity,
         };
         let skew = match skew {

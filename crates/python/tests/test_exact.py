@@ -59,7 +59,7 @@ def test_normal_chains(native, dynamics) -> None:
     trace = lv.sample(native, dynamics, step_size=step, n_steps=n_steps, n_chains=64, burn_in=2_000,
                       keep_draws=False, observables=["sum", "sum_of_squares"],
                       seed=0, progress=False)  # fmt: skip
-    assert not trace.divergences
+    assert not trace.escapes
     for name in trace.observables:
         expected = exact.batch_means_expectation(name, 20, step * (n_steps - 2_000) // 20)
         estimate = trace.asymptotic_variance(name)

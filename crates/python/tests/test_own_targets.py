@@ -181,16 +181,16 @@ def test_observables_of_functions_equal_built_in_ones(native) -> None:
         )
 
 
-def test_diverged_chains_are_reported_and_left_out() -> None:
+def test_escaped_chains_are_reported_and_left_out() -> None:
     def score(theta):
         return np.where(np.abs(theta) < 2.5, -theta, np.inf)
 
-    with pytest.warns(lv.DivergenceWarning, match="of 13 chains diverged"):
+    with pytest.warns(lv.EscapeWarning, match="of 13 chains escaped"):
         trace = lv.sample(lv.Target(1, score=score), **(SETTINGS | {"step_size": 0.1}))
-    assert 0 < len(trace.divergences) < 13
-    assert len(trace.chains) + len(trace.divergences) == 13
+    assert 0 < len(trace.escapes) < 13
+    assert len(trace.chains) + len(trace.escapes) == 13
     assert np.isfinite(trace.draws).all()
-    assert {d.chain for d in trace.divergences}.isdisjoint(trace.chains)
+    assert {d.chain for d in trace.escapes}.isdisjoint(trace.chains)
 
 
 def test_warnings_point_at_the_caller(tmp_path) -> None:

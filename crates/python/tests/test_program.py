@@ -219,13 +219,13 @@ def test_bad_run_files_are_value_errors_with_file_line_and_hint(tmp_path) -> Non
     assert lv.run(path, progress=False).draws.shape == (21, 500, 2)
 
 
-def test_divergences_are_reported(program, tmp_path) -> None:
+def test_escapes_are_reported(program, tmp_path) -> None:
     path = write(tmp_path, NORMAL.replace("step_size = 0.05", "step_size = 0.7"))
-    with pytest.warns(lv.DivergenceWarning, match="of 21 chains diverged"):
+    with pytest.warns(lv.EscapeWarning, match="of 21 chains escaped"):
         trace = lv.run(path, out=tmp_path / "out", progress=False)
-    assert len(trace.chains) + len(trace.divergences) == 21
+    assert len(trace.chains) + len(trace.escapes) == 21
     assert np.isfinite(trace.draws).all()
-    assert lv.open_store(tmp_path / "out" / "draws.zarr").divergences == trace.divergences
+    assert lv.open_store(tmp_path / "out" / "draws.zarr").escapes == trace.escapes
 
 
 INTERRUPTED = """

@@ -236,10 +236,10 @@ def test_a_compiled_function_that_fails_ends_its_chain() -> None:
         gradient[0] = -theta[0]
         return 1 if abs(theta[0]) > 2.0 else 0
 
-    with pytest.warns(lv.DivergenceWarning):
+    with pytest.warns(lv.EscapeWarning):
         trace = lv.sample(lv.from_cfunc(bounded, 1), step_size=0.1, n_steps=500, n_chains=20,
                           seed=0, progress=False)  # fmt: skip
-    assert 0 < len(trace.divergences) == 20 - len(trace.chains)
+    assert 0 < len(trace.escapes) == 20 - len(trace.chains)
     assert np.isfinite(trace.draws).all()
 
 

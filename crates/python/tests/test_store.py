@@ -23,7 +23,7 @@ STEPS = np.broadcast_to(1000 + 10 * np.arange(N_DRAWS), (N_CHAINS, N_DRAWS))
 
 
 def value(i: int) -> np.ndarray:
-    """Entry i of all draws, (chain, draw); exact in binary. The last chain diverges."""
+    """Entry i of all draws, (chain, draw); exact in binary. The last chain escapes."""
     x = 1000.0 * np.arange(N_CHAINS)[:, None] + np.arange(N_DRAWS) + i / 64
     x[-1, DIVERGED_AT:] = np.nan
     return x
@@ -142,7 +142,7 @@ def test_we_open_our_store(ours: Path) -> None:
     assert trace.names[:5] == ("sigma", "μ", "w[age]", "w[größe]", "w[x y]")
     assert trace.names[5] == "W[0, age]"
     assert trace.chains.tolist() == [0, 1]
-    assert trace.divergences == (lv.Divergence(2, DIVERGED_AT),)
+    assert trace.escapes == (lv.Escape(2, DIVERGED_AT),)
     np.testing.assert_array_equal(trace["W"], block(5, 2, 3)[:2])
     np.testing.assert_array_equal(trace.sample_stats["step"], STEPS[:2])
     check_attributes(trace.attributes)
@@ -182,7 +182,7 @@ def test_we_open_stores_of_xarray(name: str, tmp_path: Path) -> None:
     trace = lv.open_store(path)
     assert trace.names == ("a", *(f"b[{feature}]" for feature in FEATURES))
     np.testing.assert_array_equal(trace.draws, block(0, 4)[:2])
-    assert trace.divergences == (lv.Divergence(2, DIVERGED_AT),)
+    assert trace.escapes == (lv.Escape(2, DIVERGED_AT),)
     assert sorted(trace.sample_stats) == ["diverging", "lp"], "but not the energy in f32"
     assert trace.attributes["inference_library"] == "somebody"
     assert trace.seed is None and np.isnan(trace.step_size)
@@ -193,7 +193,7 @@ def test_a_trace_that_is_saved_comes_back(tmp_path: Path) -> None:
         return np.where(np.abs(theta) < 2.5, -theta, np.inf)
 
     target = lv.Target(2, score=score, parameters={"a": (), "b": (1,)})
-    with pytest.warns(lv.DivergenceWarning):
+    with pytest.warns(lv.EscapeWarning):
         trace = lv.sample(target, lv.Irr(lv.sign_skew(0.5)), step_size=0.1, n_steps=300,
                           n_chains=20, burn_in=20, thin=4, seed=3, progress=False)  # fmt: skip
     assert 0 < len(trace.chains) < 20
@@ -204,7 +204,7 @@ def test_a_trace_that_is_saved_comes_back(tmp_path: Path) -> None:
     again = lv.open_store(tmp_path / "draws.zarr")
     for name in ("draws", "chains"):
         np.testing.assert_array_equal(getattr(again, name), getattr(trace, name))
-    for name in ("divergences", "names", "seed", "n_steps", "step_size", "burn_in", "thin"):
+    for name in ("escapes", "names", "seed", "n_steps", "step_size", "burn_in", "thin"):
         assert getattr(again, name) == getattr(trace, name), name
     for name, values in trace.sample_stats.items():
         np.testing.assert_array_equal(again.sample_stats[name], values)

@@ -221,7 +221,7 @@ def test_progress_is_shown_or_not(native, capfd) -> None:
     assert "RM" in capfd.readouterr().err
 
 
-def test_own_progress_bar_says_rate_divergences_and_time(capsys, monkeypatch) -> None:
+def test_own_progress_bar_says_rate_escapes_and_time(capsys, monkeypatch) -> None:
     from langevin.progress import Bar
 
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
@@ -229,7 +229,7 @@ def test_own_progress_bar_says_rate_divergences_and_time(capsys, monkeypatch) ->
         bar(500, 2)
         bar(1000, 2)
     text = capsys.readouterr().err
-    assert "50%" in text and "100%" in text and "2 diverged" in text
+    assert "50%" in text and "100%" in text and "2 escaped" in text
     assert "steps/s" in text and "left" in text
 
 

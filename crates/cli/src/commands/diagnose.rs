@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
     Ok(Done {
         text,
         json: results,
-        good: summaries.n_diverged < summaries.n_chains,
+        good: summaries.n_escaped < summaries.n_chains,
     })
 }
 

@@ -269,7 +269,7 @@ impl Global {
             quiet: self.shows_nothing(),
             cancel: &CANCEL,
             progress: None,
-            divergences: None,
+            escapes: None,
         }
     }
 }

@@ -102,7 +102,7 @@ fn with_timing(mut results: Value, timing: Value) -> Value {
     results
 }
 
-/// Whether every chain of some system diverged.
+/// Whether every chain of some system escaped.
 fn some_system_is_lost(gathered: &Gathered) -> bool {
     let run = |c: &&crate::compare::Comparison| c.run.n_chains > 0;
     gathered

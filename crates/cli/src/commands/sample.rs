@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
     Ok(Done {
         text: text(&summaries, &path) + &seed_line(&run, &folder),
         json: results,
-        good: summaries.n_diverged < summaries.n_chains,
+        good: summaries.n_escaped < summaries.n_chains,
     })
 }
 

@@ -9,12 +9,12 @@ use crate::store::Draws;
 /// Above this R-hat, chains have not mixed (Vehtari and others, 2021).
 pub const LARGEST_R_HAT: f64 = 1.01;
 
-/// Summaries of all parameters over the chains that did not diverge.
+/// Summaries of all parameters over the chains that did not escape.
 pub struct Summaries {
     /// Name and summary of every number of the layout.
     pub rows: Vec<(String, stat::Summary)>,
-    /// Number of chains that diverged, or hold something that is not a number.
-    pub n_diverged: usize,
+    /// Number of chains that escaped, or hold something that is not a number.
+    pub n_escaped: usize,
     /// Number of all chains.
     pub n_chains: usize,
 }
@@ -35,7 +35,7 @@ impl Summaries {
         }
         Ok(Summaries {
             rows,
-            n_diverged: n_chains - healthy.len(),
+            n_escaped: n_chains - healthy.len(),
             n_chains,
         })
     }
@@ -73,7 +73,7 @@ impl Summaries {
         table.note(self.sentence())
     }
 
-    /// Divergences and convergence in words.
+    /// Escapes and convergence in words.
     pub fn sentence(&self) -> String {
         let worst = self
             .rows
@@ -89,9 +89,9 @@ impl Summaries {
             }
             _ => "R-hat needs two chains of four draws.".into(),
         };
-        let lost = match self.n_diverged {
-            0 => "No chain diverged.".into(),
-            n => format!("{n} of {} chains diverged and are left out.", self.n_chains),
+        let lost = match self.n_escaped {
+            0 => "No chain escaped.".into(),
+            n => format!("{n} of {} chains escaped and are left out.", self.n_chains),
         };
         format!("{lost} {mixing}")
     }
@@ -115,7 +115,7 @@ impl Summaries {
         json!({
             "parameters": self.rows.iter().map(row).collect::<Vec<_>>(),
             "n_chains": self.n_chains,
-            "n_diverged": self.n_diverged,
+            "n_escaped": self.n_escaped,
         })
     }
 }

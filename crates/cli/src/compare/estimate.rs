@@ -1,8 +1,8 @@
 //! From sums at marks to asymptotic variances and errors of running averages.
 
-use langevin::integrator::StepSize;
 use langevin::stat::running::{BiasSquared, Estimate, running_errors};
 use langevin::stat::{Draws, Spread, variance_of_batches};
+use langevin::transition::StepSize;
 
 use crate::execute::{Chain, Recorded};
 use crate::run_file::{Measure, Run};
@@ -80,7 +80,7 @@ impl Marks {
         total / weight(h, from, to)
     }
 
-    /// Averages after burn-in, one per chain that did not diverge.
+    /// Averages after burn-in, one per chain that did not escape.
     pub fn means(
         &self,
         run: &Run,
@@ -101,7 +101,7 @@ impl Marks {
     }
 
     /// Batch-means estimates of the asymptotic variance, (chain, estimate) for each chain that did
-    /// not diverge: variance of the batch averages × time of a batch.
+    /// not escape: variance of the batch averages × time of a batch.
     pub fn batch_variances(
         &self,
         recorded: &Recorded,
@@ -117,7 +117,7 @@ impl Marks {
         recorded.healthy().map(estimate).collect()
     }
 
-    /// Running averages at the checkpoints, `[chain][checkpoint]`, of chains that did not diverge.
+    /// Running averages at the checkpoints, `[chain][checkpoint]`, of chains that did not escape.
     pub fn running(&self, recorded: &Recorded, observable: usize, h: StepSize) -> Vec<Vec<f64>> {
         let starts = std::iter::once(&self.origin).chain(&self.checkpoints);
         let weights: Vec<f64> = starts
@@ -231,7 +231,7 @@ mod tests {
     fn chain(number: u64, values: Vec<f64>) -> Chain {
         Chain {
             number,
-            diverged: None,
+            escaped: None,
             values,
         }
     }
@@ -249,7 +249,7 @@ mod tests {
                 chain(0, vec![1.0, 2.0, 7.0, 11.0]),
                 chain(1, vec![0.0, 0.0, 2.0, 6.0]),
                 Chain {
-                    diverged: Some(3),
+                    escaped: Some(3),
                     ..chain(2, vec![1.0, 2.0, f64::NAN, f64::NAN])
                 },
             ],

@@ -4,9 +4,9 @@
 //! run again.
 
 use langevin::batch::Gradient;
-use langevin::integrator::StepSize;
 use langevin::skew::Skew;
 use langevin::stat::running::Estimate;
+use langevin::transition::StepSize;
 use serde_json::{Value, json};
 
 use super::view::tables::variance_per_second;
@@ -111,8 +111,8 @@ pub fn arm_settings(arm: &Arm) -> Value {
 }
 
 fn arm_result(arm: &ArmResult, names: &[&str]) -> Value {
-    let divergences: Vec<Value> = arm
-        .divergences
+    let escapes: Vec<Value> = arm
+        .escapes
         .iter()
         .map(|(chain, step)| json!({ "chain": chain, "step": step }))
         .collect();
@@ -123,7 +123,7 @@ fn arm_result(arm: &ArmResult, names: &[&str]) -> Value {
     let observables = arm.observables.iter().zip(names);
     json!({
         "name": arm.arm.name,
-        "divergences": divergences,
+        "escapes": escapes,
         "observables": observables.map(|(o, name)| observable(o, name)).collect::<Vec<_>>(),
         "ksd": ksd,
     })

@@ -11,9 +11,10 @@ pub mod view;
 
 use std::sync::Arc;
 
-use langevin::integrator::StepSize;
+use langevin::chain::RunError;
 use langevin::stat::Spread;
 use langevin::stat::running::{Estimate, log_spaced};
+use langevin::transition::StepSize;
 
 use crate::exact::{Exact, Variances};
 use crate::execute::{Chain, ExecuteError, Recorded, Recording, Settings, Task, execute};
@@ -41,13 +42,13 @@ pub struct Comparison {
 pub struct ArmResult {
     /// What was run.
     pub arm: Arm,
-    /// Chains that diverged, and their first bad states.
-    pub divergences: Vec<(u64, u64)>,
+    /// Chains that escaped, and their first bad states.
+    pub escapes: Vec<(u64, u64)>,
     /// One for each observable.
     pub observables: Vec<ObservableResult>,
     /// Kernel Stein discrepancies.
     pub ksd: Option<Vec<KsdPoint>>,
-    /// The same of each chain that did not diverge: its number, and one value per checkpoint.
+    /// The same of each chain that did not escape: its number, and one value per checkpoint.
     pub ksd_chains: Vec<(u64, Vec<f64>)>,
     /// States of the first chains.
     pub paths: Option<Paths>,
@@ -65,7 +66,7 @@ pub struct ObservableResult {
     /// Batch-means estimate of the asymptotic variance over chains; none with fewer than two
     /// healthy chains or with step sizes that vary.
     pub variance: Option<Spread>,
-    /// The estimate of each chain that did not diverge.
+    /// The estimate of each chain that did not escape.
     pub variances: Vec<(u64, f64)>,
     /// Ratio of the asymptotic variance to that of the first dynamics.
     pub ratio: Option<Estimate>,
@@ -73,7 +74,7 @@ pub struct ObservableResult {
     pub exact: Variances,
     /// Errors of running averages.
     pub curve: Vec<Point>,
-    /// The running average of each chain that did not diverge over all its steps.
+    /// The running average of each chain that did not escape over all its steps.
     pub averages: Vec<(u64, f64)>,
 }
 
@@ -106,7 +107,7 @@ impl Paths {
         states.map(|theta| theta[coordinate]).collect()
     }
 
-    /// The mean of a coordinate over the chains that did not diverge.
+    /// The mean of a coordinate over the chains that did not escape.
     pub fn mean_path(&self, coordinate: usize) -> Vec<f64> {
         let healthy = |chain: &&Vec<f64>| chain.iter().all(|x| x.is_finite());
         let chains: Vec<&Vec<f64>> = self.chains.iter().filter(healthy).collect();
@@ -132,7 +133,8 @@ pub fn compare(runs: &[Arc<Run>], settings: Settings<'_>) -> Result<Vec<Comparis
     let mut comparisons = vec![];
     for (run, tasks) in runs.iter().zip(tasks) {
         let recorded: Vec<Recorded> = recorded.by_ref().take(tasks.len()).collect();
-        comparisons.push(Comparison::new(run, tasks, recorded)?);
+        let comparison = Comparison::new(run, tasks, recorded);
+        comparisons.push(comparison.map_err(RunError::from)?);
     }
     Ok(comparisons)
 }
@@ -217,7 +219,7 @@ impl Comparison {
             let observables = observables(run, arm, &averages, &truth, first)?;
             arms.push(ArmResult {
                 arm: arm.clone(),
-                divergences: averages.divergences(),
+                escapes: averages.escapes(),
                 observables,
                 ksd_chains: ksd.as_ref().map_or(vec![], |(_, recorded)| {
                     let values = |chain: &Chain| (chain.number, chain.values.clone());
@@ -236,10 +238,10 @@ impl Comparison {
         })
     }
 
-    /// Whether every chain of some dynamics diverged, so that there is nothing to show of it.
+    /// Whether every chain of some dynamics escaped, so that there is nothing to show of it.
     pub fn some_arm_is_lost(&self) -> bool {
         let n = self.run.n_chains;
-        self.arms.iter().any(|arm| arm.divergences.len() == n)
+        self.arms.iter().any(|arm| arm.escapes.len() == n)
     }
 }
 

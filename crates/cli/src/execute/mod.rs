@@ -38,7 +38,7 @@ pub enum ExecuteError {
     Unit(#[from] UnitError),
     /// The library refused an input.
     #[error(transparent)]
-    Library(#[from] langevin::Error),
+    Library(#[from] langevin::chain::RunError),
     /// A thread could not be started.
     #[error("a thread could not be started: {0}")]
     Thread(String),
@@ -58,8 +58,8 @@ pub struct Settings<'a> {
     /// Called with the work done since the last call, in steps of one chain. All calls together
     /// add up to the [work](total_work) of the tasks, units that were finished before included.
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
-    /// Counts the chains that have diverged so far.
-    pub divergences: Option<&'a AtomicU64>,
+    /// Counts the chains that have escaped so far.
+    pub escapes: Option<&'a AtomicU64>,
 }
 
 /// How much work some tasks are, in steps of one chain.
@@ -182,7 +182,7 @@ impl Pool<'_> {
         let control = Control {
             cancel: Some(self.settings.cancel),
             progress: Some(&progress),
-            divergences: self.settings.divergences,
+            escapes: self.settings.escapes,
         };
         let Some(result) = unit::run_unit(task, unit, control)? else {
             return Ok(false);

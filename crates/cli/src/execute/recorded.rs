@@ -8,8 +8,8 @@ use super::unit::UnitResult;
 pub struct Chain {
     /// Its number.
     pub number: u64,
-    /// Its first bad state, if it diverged.
-    pub diverged: Option<u64>,
+    /// Its first bad state, if it escaped.
+    pub escaped: Option<u64>,
     /// Sums `[observable][segment]`, states one after the other, or discrepancies.
     pub values: Vec<f64>,
 }
@@ -29,18 +29,15 @@ pub struct Recorded {
 
 impl Recorded {
     pub(super) fn add(&mut self, unit: &Unit, n_steps: u64, result: UnitResult) {
-        let diverged = |number| {
-            let found = result
-                .divergences
-                .iter()
-                .find(|(chain, _)| *chain == number);
+        let escaped = |number| {
+            let found = result.escapes.iter().find(|(chain, _)| *chain == number);
             found.map(|(_, step)| *step)
         };
         for (i, values) in result.chains.into_iter().enumerate() {
             let number = unit.first + i as u64;
             self.chains.push(Chain {
                 number,
-                diverged: diverged(number),
+                escaped: escaped(number),
                 values,
             });
         }
@@ -50,19 +47,19 @@ impl Recorded {
         self.chain_steps = self.chain_steps.saturating_add(steps);
     }
 
-    /// The chains that did not diverge.
+    /// The chains that did not escape.
     pub fn healthy(&self) -> impl Iterator<Item = &Chain> {
-        self.chains.iter().filter(|chain| chain.diverged.is_none())
+        self.chains.iter().filter(|chain| chain.escaped.is_none())
     }
 
-    /// The chains that diverged, and their first bad states.
-    pub fn divergences(&self) -> Vec<(u64, u64)> {
-        let diverged = |chain: &Chain| Some((chain.number, chain.diverged?));
-        self.chains.iter().filter_map(diverged).collect()
+    /// The chains that escaped, and their first bad states.
+    pub fn escapes(&self) -> Vec<(u64, u64)> {
+        let escaped = |chain: &Chain| Some((chain.number, chain.escaped?));
+        self.chains.iter().filter_map(escaped).collect()
     }
 
-    /// Number of chains that diverged.
-    pub fn n_diverged(&self) -> usize {
+    /// Number of chains that escaped.
+    pub fn n_escaped(&self) -> usize {
         self.chains.len() - self.healthy().count()
     }
 

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use langevin::catalog::{self, Measure, Measurement};
-use langevin::chain::{Control, Outcome};
+use langevin::chain::{Control, Outcome, RunError};
 use langevin::stat::ksd::ksd_curve;
 use serde::{Deserialize, Serialize};
 
@@ -13,10 +13,10 @@ use super::task::{Recording, Task, Unit};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnitResult {
     /// One list per chain, of the same length for all: sums `[observable][segment]`, states one
-    /// after the other, or discrepancies. NaN from a divergence on.
+    /// after the other, or discrepancies. NaN from an escape on.
     pub chains: Vec<Vec<f64>>,
-    /// Chains that diverged, and their first bad states.
-    pub divergences: Vec<(u64, u64)>,
+    /// Chains that escaped, and their first bad states.
+    pub escapes: Vec<(u64, u64)>,
     /// Time of one thread that the steps took.
     pub seconds: f64,
     /// Time of one thread that the whole unit took.
@@ -28,7 +28,7 @@ pub fn run_unit(
     task: &Task,
     unit: &Unit,
     control: Control<'_>,
-) -> langevin::Result<Option<UnitResult>> {
+) -> Result<Option<UnitResult>, RunError> {
     let plan = task.run.plan(&task.arm, task.n_steps, unit.first, unit.n);
     let measure = match &task.recording {
         Recording::Averages { observables, marks } => Measure {
@@ -52,7 +52,14 @@ pub fn run_unit(
     };
     let began = Instant::now();
     let model = &task.run.target.model;
-    let outcome = catalog::run(model, &task.arm.system, &plan, &measure, control)?;
+    let outcome = catalog::run(
+        model,
+        &task.arm.system,
+        task.arm.gradient,
+        &plan,
+        &measure,
+        control,
+    )?;
     let seconds = began.elapsed().as_secs_f64();
     if outcome.cancelled {
         return Ok(None);
@@ -60,10 +67,10 @@ pub fn run_unit(
     let Some(chains) = chains(task, &outcome, control)? else {
         return Ok(None);
     };
-    let divergences = outcome.divergences.iter().map(|d| (d.chain, d.step));
+    let escapes = outcome.escapes.iter().map(|d| (d.chain, d.step));
     Ok(Some(UnitResult {
         chains,
-        divergences: divergences.collect(),
+        escapes: escapes.collect(),
         seconds,
         unit_seconds: began.elapsed().as_secs_f64(),
     }))
@@ -109,7 +116,7 @@ fn chains(
     Ok(Some(chains))
 }
 
-/// Sums `[observable][segment]`; segments that a diverged chain did not reach are NaN.
+/// Sums `[observable][segment]`; segments that a escaped chain did not reach are NaN.
 fn sums(record: &Measurement, n_observables: usize, n_marks: usize, lane: usize) -> Vec<f64> {
     let Some(averages) = &record.averages else {
         return vec![f64::NAN; n_observables * n_marks];
@@ -123,7 +130,7 @@ fn sums(record: &Measurement, n_observables: usize, n_marks: usize, lane: usize)
         .collect()
 }
 
-/// The kept states, filled up with NaN where a diverged chain has none.
+/// The kept states, filled up with NaN where a escaped chain has none.
 fn states(record: &Measurement, lane: usize, len: usize) -> Vec<f64> {
     let draws = record.draws.as_ref().map(|draws| draws.chain(lane));
     let mut states = draws.unwrap_or_default();

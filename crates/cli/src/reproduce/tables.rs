@@ -85,7 +85,7 @@ pub fn variances(comparison: &Comparison, heading: &Heading) -> Table {
     if has_exact {
         table = table.note(exact_note(comparison));
     }
-    if let Some(sentence) = divergences(comparison) {
+    if let Some(sentence) = escapes(comparison) {
         table = table.note(sentence);
     }
     table.notes.extend(heading.notes.iter().cloned());
@@ -175,13 +175,10 @@ fn exact_note(comparison: &Comparison) -> String {
     )
 }
 
-fn divergences(comparison: &Comparison) -> Option<String> {
-    let lost = comparison
-        .arms
-        .iter()
-        .filter(|arm| !arm.divergences.is_empty());
+fn escapes(comparison: &Comparison) -> Option<String> {
+    let lost = comparison.arms.iter().filter(|arm| !arm.escapes.is_empty());
     let lost: Vec<String> = lost
-        .map(|arm| format!("{} of {}", arm.divergences.len(), arm.arm.name))
+        .map(|arm| format!("{} of {}", arm.escapes.len(), arm.arm.name))
         .collect();
     let text = format!(
         "Chains that left the support or the finite numbers are left out: {}.",

@@ -3,8 +3,8 @@
 use langevin::batch::Gradient;
 use langevin::catalog::{MetricChoice, Model, System};
 use langevin::dynamics::DEFAULT_BETA;
-use langevin::integrator::StepSize;
 use langevin::skew::{Skew, SkewMatrix};
+use langevin::transition::StepSize;
 
 use super::source::{At, AtPlace, Place, Result};
 use super::target::square;

@@ -1,11 +1,11 @@
 //! From `[measure]` to what is recorded of every chain.
 
-use langevin::integrator::StepSize;
 use langevin::record::Observable;
 use langevin::stat::batch_means::DEFAULT_BATCHES;
 use langevin::stat::ksd::Kernel;
 use langevin::stat::running::log_spaced;
 use langevin::theory;
+use langevin::transition::StepSize;
 use nalgebra::{DMatrix, DVector};
 
 use super::arm::Arm;

@@ -22,11 +22,10 @@ mod typed_target;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use langevin::Error;
 use langevin::catalog::{self, Model};
-use langevin::chain::{Control, Plan, Start};
+use langevin::chain::{Plan, RunError, Start};
 
 pub use arm::Arm;
 pub use kind::Kind;
@@ -193,27 +192,25 @@ impl Run {
             ..Plan::new(1, 1.0)
                 .chains(n)
                 .step_sizes(arm.step_size)
-                .gradient(arm.gradient)
                 .start(self.start.clone())
                 .seed(self.seed)
         }
     }
 
     /// Passes every check of the library without taking a step.
-    fn rehearse(&self, arm: &Arm, n_chains: usize) -> langevin::Result<()> {
-        let stop = AtomicBool::new(true);
-        let control = Control {
-            cancel: Some(&stop),
-            ..Control::default()
-        };
+    fn rehearse(&self, arm: &Arm, n_chains: usize) -> std::result::Result<(), RunError> {
         let plan = self.plan(arm, self.n_steps, 0, n_chains);
-        let measure = catalog::Measure::default();
-        catalog::run(&self.target.model, &arm.system, &plan, &measure, control).map(drop)
+        let (model, system) = (&self.target.model, &arm.system);
+        let job = catalog::euler(model, system, arm.gradient, arm.step_size)?;
+        job.start(&plan).map(drop)
     }
 }
 
 /// Where the cause of a library error was typed.
-fn place_of<'a>(error: &Error, places: &'a Places, start: &'a Place) -> &'a Place {
+fn place_of<'a>(error: &RunError, places: &'a Places, start: &'a Place) -> &'a Place {
+    let RunError::Input(error) = error else {
+        return &places.entry;
+    };
     match error {
         Error::UnstableStep { .. } | Error::Decay { .. } => &places.step_size,
         Error::BatchSize { .. } | Error::NoData | Error::TooManyData { .. } => &places.batch,

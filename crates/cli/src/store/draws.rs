@@ -71,7 +71,7 @@ impl Draws {
         })
     }
 
-    /// Marks the draws at and after a divergence, in the order (chain, draw).
+    /// Marks the draws at and after an escape, in the order (chain, draw).
     pub fn with_diverging(mut self, diverging: Vec<bool>) -> Result<Self> {
         self.check_per_draw(DIVERGING, diverging.len())?;
         self.diverging = Some(diverging);
@@ -140,7 +140,7 @@ impl Draws {
         chain.chunks(dim).nth(draw)
     }
 
-    /// Marks of divergence in the order (chain, draw), if the store has them.
+    /// Marks of escape in the order (chain, draw), if the store has them.
     pub fn diverging(&self) -> Option<&[bool]> {
         self.diverging.as_deref()
     }

@@ -61,7 +61,7 @@ const DRAW: &str = "draw";
 /// Names of the two groups.
 const POSTERIOR: &str = "posterior";
 const SAMPLE_STATS: &str = "sample_stats";
-/// Name of the statistic that marks the draws at and after a divergence.
+/// Name of the statistic that marks the draws at and after an escape.
 const DIVERGING: &str = "diverging";
 /// Attribute of the posterior that keeps the order of the parameters, which Zarr does not.
 const PARAMETERS: &str = "parameters";

@@ -4,7 +4,7 @@ use langevin_cli::store::{Dim, Draws, Layout, Param, Stat};
 
 pub const N_CHAINS: usize = 3;
 pub const N_DRAWS: usize = 50;
-/// The last chain diverges at this draw.
+/// The last chain escapes at this draw.
 pub const DIVERGED_AT: usize = 40;
 
 pub fn layout() -> Layout {

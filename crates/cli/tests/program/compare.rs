@@ -142,6 +142,6 @@ fn lost_chains_are_counted() {
     let output = place.run(&["compare", "run.toml", "--out", "o"]);
     assert_eq!(output.status.code(), Some(1));
     let results: Value = serde_json::from_str(&place.read("o/results.json")).unwrap();
-    let lost = results["dynamics"][0]["divergences"].as_array().unwrap();
+    let lost = results["dynamics"][0]["escapes"].as_array().unwrap();
     assert_eq!(lost.len(), 4);
 }

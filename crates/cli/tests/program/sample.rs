@@ -11,7 +11,7 @@ fn sample_writes_a_store_that_diagnose_and_ksd_read() {
     place.write("normal.toml", NORMAL);
     let text = place.succeed(&["sample", "normal.toml"]);
     assert!(text.contains("mu") && text.contains("sigma"), "{text}");
-    assert!(text.contains("No chain diverged."), "{text}");
+    assert!(text.contains("No chain escaped."), "{text}");
     let draws = store::read(place.path("out/normal/draws.zarr")).unwrap();
     assert_eq!((draws.n_chains(), draws.n_draws()), (4, 500));
     assert_eq!(draws.layout().labels(), ["mu", "sigma"]);

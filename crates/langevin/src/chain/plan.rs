@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::batch::Gradient;
-use crate::integrator::StepSize;
 use crate::real::Isa;
 use crate::rng::{Rng, Stream};
+use crate::transition::StepSize;
 use crate::{Result, check};
 
 /// Where chains start.
@@ -69,8 +68,6 @@ pub struct Plan {
     pub n_chains: usize,
     /// Number of the first chain, for runs that are cut into groups of chains.
     pub first_chain: u64,
-    /// Score estimator.
-    pub gradient: Gradient,
     /// Initial states; the origin if not set.
     pub start: Option<Start>,
     /// Seed of all random numbers.
@@ -82,14 +79,13 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// One chain of `n_steps` states at a constant step size, exact gradients, from the origin.
+    /// One chain of `n_steps` states at a constant step size, from the origin.
     pub fn new(n_steps: u64, step_size: f64) -> Self {
         Plan {
             n_steps,
             step_size: StepSize::Constant(step_size),
             n_chains: 1,
             first_chain: 0,
-            gradient: Gradient::Exact,
             start: None,
             seed: 0,
             threads: None,
@@ -112,12 +108,6 @@ impl Plan {
     /// Sets the step sizes.
     pub fn step_sizes(mut self, step_size: StepSize) -> Self {
         self.step_size = step_size;
-        self
-    }
-
-    /// Sets the score estimator.
-    pub fn gradient(mut self, gradient: Gradient) -> Self {
-        self.gradient = gradient;
         self
     }
 
@@ -146,12 +136,11 @@ impl Plan {
     }
 }
 
-/// Refuses a plan that no target with this many data could run.
-pub(crate) fn check_plan(plan: &Plan, n_data: usize) -> Result<()> {
+/// Refuses a plan that no target could run.
+pub(crate) fn check_plan(plan: &Plan) -> Result<()> {
     check::at_least("the number of steps", plan.n_steps.min(1) as usize, 1)?;
     check::at_least("the number of chains", plan.n_chains, 1)?;
     check::at_least("the number of threads", plan.threads.unwrap_or(1), 1)?;
-    plan.gradient.check(n_data)?;
     plan.step_size.check()
 }
 

@@ -1,14 +1,14 @@
-//! Divergences and progress of the chains of one pack.
+//! Escapes and progress of the chains of one pack.
 
 use std::sync::atomic::Ordering;
 
-use super::{Control, Divergence};
+use super::Control;
 use crate::real::{Lanes, MAX_WIDTH};
 
 /// Chain-steps between two calls of the progress function.
 const PROGRESS_STEPS: u64 = 1 << 16;
 
-/// Keeps an eye on divergences and on progress.
+/// Keeps an eye on escapes and on progress.
 pub(crate) struct Watch {
     /// First bad state of each chain.
     stopped: Vec<Option<u64>>,
@@ -17,11 +17,12 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    pub(crate) fn new(n_chains: usize) -> Self {
+    /// For chains some of which may have escaped already.
+    pub(crate) fn new(stopped: Vec<Option<u64>>) -> Self {
         Watch {
-            stopped: vec![None; n_chains],
+            counted: stopped.iter().flatten().count() as u64,
+            stopped,
             unreported: 0,
-            counted: 0,
         }
     }
 
@@ -29,22 +30,16 @@ impl Watch {
         self.stopped.iter().all(Option::is_some)
     }
 
-    pub(crate) fn divergences(&self, first_chain: u64) -> Vec<Divergence> {
-        let step = self.stopped.iter().enumerate();
-        step.filter_map(|(lane, step)| {
-            step.map(|step| Divergence {
-                chain: first_chain + lane as u64,
-                step,
-            })
-        })
-        .collect()
+    /// The first bad state of the chain in a lane.
+    pub(crate) fn ended(&self, lane: usize) -> Option<u64> {
+        self.stopped[lane]
     }
 
     pub(crate) fn report(&mut self, control: &Control<'_>, steps: u64, last: bool) {
         self.unreported += steps;
-        if let Some(divergences) = control.divergences {
+        if let Some(escapes) = control.escapes {
             let stopped = self.stopped.iter().flatten().count() as u64;
-            divergences.fetch_add(stopped - self.counted, Ordering::Relaxed);
+            escapes.fetch_add(stopped - self.counted, Ordering::Relaxed);
             self.counted = stopped;
         }
         if let Some(progress) = control.progress

@@ -2,15 +2,16 @@
 
 use nalgebra::DMatrix;
 
-use super::{Failure, ForeignError, ForeignMetric};
+use super::{Failure, ForeignMetric};
+use crate::chain::RunError;
 use crate::check;
 use crate::linalg::{cholesky, factor_vec};
 use crate::metric::Metric;
 use crate::real::Real;
 use crate::skew::SkewMatrix;
 
-/// A metric whose matrix and divergences the driver puts into the scratch space before each step:
-/// B, room for its factor, div B and div(BJ).
+/// A metric whose matrix and divergences the oracle gives with each evaluation: B, room for its
+/// factor, div B and div(BJ).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Given {
     dim: usize,
@@ -102,6 +103,8 @@ impl Divergences {
         d: usize,
         j: Option<&SkewMatrix>,
     ) -> Result<(), Failure> {
+        self.div_b.resize(thetas.len(), 0.0);
+        self.div_bj.resize(thetas.len(), 0.0);
         if metric.divergence(thetas, j, &mut self.div_b, &mut self.div_bj)? {
             return Ok(());
         }
@@ -195,11 +198,9 @@ pub(super) fn check_matrices(
     metric: &mut dyn ForeignMetric,
     thetas: &[f64],
     d: usize,
-) -> Result<(), ForeignError> {
+) -> Result<(), RunError> {
     let mut values = vec![0.0; thetas.len() * d];
-    metric
-        .matrix(thetas, &mut values)
-        .map_err(ForeignError::Call)?;
+    metric.matrix(thetas, &mut values).map_err(RunError::Call)?;
     for value in values.chunks_exact(d * d) {
         let b = DMatrix::from_row_slice(d, d, value);
         check::positive_definite("the metric at the initial state", &b, d)?;

@@ -2,10 +2,10 @@
 
 use nalgebra::DMatrix;
 
-use super::Metric;
+use super::{Metric, Solve};
 use crate::Result;
 use crate::check;
-use crate::linalg::{lower_vec, mat_vec, row_major};
+use crate::linalg::{lower_transposed_vec, lower_vec, mat_vec, row_major};
 use crate::real::Real;
 use crate::skew::SkewMatrix;
 
@@ -87,8 +87,9 @@ impl Constant {
         }
     }
 
+    /// `out = S ξ` with `S Sᵀ = B`; S is lower triangular.
     #[inline(always)]
-    fn sqrt<R: Real>(&self, xi: &[R], out: &mut [R]) {
+    pub fn sqrt<R: Real>(&self, xi: &[R], out: &mut [R]) {
         match &self.kind {
             Kind::Identity => out.copy_from_slice(xi),
             Kind::Diagonal { roots, .. } => {
@@ -97,6 +98,20 @@ impl Constant {
                 }
             }
             Kind::Dense { factor, .. } => lower_vec(factor, xi, out),
+        }
+    }
+
+    /// `out = Sᵀ v`, with the S of [`sqrt`](Self::sqrt).
+    #[inline(always)]
+    pub fn sqrt_transposed<R: Real>(&self, v: &[R], out: &mut [R]) {
+        match &self.kind {
+            Kind::Identity => out.copy_from_slice(v),
+            Kind::Diagonal { roots, .. } => {
+                for i in 0..self.dim {
+                    out[i] = v[i] * roots[i];
+                }
+            }
+            Kind::Dense { factor, .. } => lower_transposed_vec(factor, v, out),
         }
     }
 }
@@ -139,5 +154,49 @@ impl Metric for Constant {
     ) {
         div_b.fill(R::zero());
         div_bj.fill(R::zero());
+    }
+}
+
+impl Solve for Constant {
+    #[inline(always)]
+    fn solve<R: Real>(&self, _theta: &[R], _scratch: &mut [R], v: &[R], out: &mut [R]) {
+        out.copy_from_slice(v);
+        match &self.kind {
+            Kind::Identity => {}
+            Kind::Diagonal { entries, .. } => {
+                for i in 0..self.dim {
+                    out[i] = out[i] / entries[i];
+                }
+            }
+            Kind::Dense { factor, .. } => {
+                let n = self.dim;
+                for i in 0..n {
+                    let mut sum = out[i];
+                    for k in 0..i {
+                        sum = out[k].mul_add(R::of(-factor[i * n + k]), sum);
+                    }
+                    out[i] = sum / factor[i * n + i];
+                }
+                for i in (0..n).rev() {
+                    let mut sum = out[i];
+                    for k in i + 1..n {
+                        sum = out[k].mul_add(R::of(-factor[k * n + i]), sum);
+                    }
+                    out[i] = sum / factor[i * n + i];
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn log_det<R: Real>(&self, _theta: &[R], _scratch: &mut [R]) -> R {
+        R::of(match &self.kind {
+            Kind::Identity => 0.0,
+            Kind::Diagonal { entries, .. } => entries.iter().map(|x| x.ln()).sum(),
+            Kind::Dense { factor, .. } => {
+                let diagonal = factor.iter().step_by(self.dim + 1);
+                2.0 * diagonal.map(|x| x.ln()).sum::<f64>()
+            }
+        })
     }
 }

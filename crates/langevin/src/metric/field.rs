@@ -1,7 +1,7 @@
 //! Any matrix-valued function as a metric; its divergences are derived by dual numbers.
 
-use super::Metric;
-use crate::linalg::{cholesky, factor_vec};
+use super::{Metric, Solve};
+use crate::linalg::{cholesky, factor_vec, log_det, solve_lower, solve_transposed};
 use crate::real::{Dual, Formula, Real, along_axis};
 use crate::skew::SkewMatrix;
 
@@ -116,6 +116,23 @@ impl<F: MatrixField> Metric for Field<F> {
             sums.axis = axis;
             along_axis(theta, axis, &mut sums);
         }
+    }
+}
+
+impl<F: MatrixField> Solve for Field<F> {
+    #[inline(always)]
+    fn solve<R: Real>(&self, _theta: &[R], scratch: &mut [R], v: &[R], out: &mut [R]) {
+        let n = self.dim();
+        let factor = &scratch[n * n..];
+        out.copy_from_slice(v);
+        solve_lower(factor, n, out);
+        solve_transposed(factor, n, out);
+    }
+
+    #[inline(always)]
+    fn log_det<R: Real>(&self, _theta: &[R], scratch: &mut [R]) -> R {
+        let n = self.dim();
+        log_det(&scratch[n * n..], n)
     }
 }
 

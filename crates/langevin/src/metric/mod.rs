@@ -59,6 +59,27 @@ pub trait Metric: Send + Sync {
     );
 }
 
+/// A metric that can be undone: adjusted and lifted samplers ask for the density of N(·, B(θ)).
+///
+/// Both methods follow [`prepare`](Metric::prepare) at the same θ.
+///
+/// ```
+/// use langevin::metric::{Constant, Solve};
+/// let metric = Constant::diagonal(vec![2.0, 8.0])?;
+/// let mut out = [0.0; 2];
+/// metric.solve(&[0.0; 2], &mut [], &[1.0, 4.0], &mut out);
+/// assert_eq!(out, [0.5, 0.5]);
+/// assert_eq!(metric.log_det(&[0.0; 2], &mut []), 16.0_f64.ln());
+/// # Ok::<(), langevin::Error>(())
+/// ```
+pub trait Solve: Metric {
+    /// `out = B⁻¹ v`.
+    fn solve<R: Real>(&self, theta: &[R], scratch: &mut [R], v: &[R], out: &mut [R]);
+
+    /// log det B.
+    fn log_det<R: Real>(&self, theta: &[R], scratch: &mut [R]) -> R;
+}
+
 /// B(θ) as a dense row-major matrix, from its action on unit vectors; for checks and tests.
 pub fn dense<M: Metric>(metric: &M, theta: &[f64]) -> Vec<f64> {
     let d = metric.dim();

@@ -3,12 +3,12 @@
 use nalgebra::DMatrix;
 
 use super::IcaNatural;
-use super::ica_rows::{self, SMALL, Space};
 use crate::check;
+use crate::kernels::ica_sums::{self, SMALL, Space};
 use crate::linalg::cholesky;
 use crate::real::{Lanes, Real};
 use crate::rng::{Rng, Stream};
-use crate::target::{Parameter, Posterior, Rows, check_state};
+use crate::target::{Parameter, Rows, Subsampled, Target, check_state};
 use crate::{Error, Result};
 
 /// Observations x = M s of mixed signals; the unknown is the de-mixing matrix W, with prior
@@ -40,6 +40,11 @@ impl Ica {
             m: n_signals,
             prior_precision,
         })
+    }
+
+    /// The data.
+    pub fn rows(&self) -> &Rows {
+        &self.rows
     }
 
     /// Number of signals.
@@ -99,37 +104,29 @@ impl Ica {
     }
 }
 
-impl Posterior for Ica {
-    const COMMON_DIM: usize = 9;
-
+impl Target for Ica {
     fn dim(&self) -> usize {
         self.m * self.m
     }
 
-    fn rows(&self) -> &Rows {
-        &self.rows
-    }
-
+    /// −½λ|W|² + N log |det W| + Σₙ Σᵢ log ¼ sech²(½ yᵢ), where log ¼ sech²(½ y) = y − 2 log(1 + e^y).
     #[inline(always)]
-    fn log_prior<R: Real>(&self, theta: &[R]) -> R {
-        let mut sum = R::zero();
-        for w in theta {
-            sum = w.mul_add(*w, sum);
-        }
-        sum * (-0.5 * self.prior_precision)
-    }
-
-    /// log |det W| + Σ_i log ¼ sech²(½ yᵢ), where log ¼ sech²(½ y) = y − 2 log(1 + e^y).
-    #[inline(always)]
-    fn log_likelihood<R: Real>(&self, theta: &[R], row: &[R]) -> R {
+    fn log_density<R: Real>(&self, theta: &[R]) -> R {
         let m = self.m;
-        let mut sum = determinant(theta, m).abs().ln();
-        for i in 0..m {
-            let mut y = R::zero();
-            for col in 0..m {
-                y = theta[col * m + i].mul_add(row[col], y);
+        let mut squares = R::zero();
+        for w in theta {
+            squares = w.mul_add(*w, squares);
+        }
+        let mut sum = determinant(theta, m).abs().ln() * self.rows.len() as f64
+            + squares * (-0.5 * self.prior_precision);
+        for row in self.rows.iter() {
+            for i in 0..m {
+                let mut y = R::zero();
+                for col in 0..m {
+                    y = theta[col * m + i].mul_add(R::of(row[col]), y);
+                }
+                sum += y - y.softplus() * 2.0;
             }
-            sum += y - y.softplus() * 2.0;
         }
         sum
     }
@@ -140,33 +137,14 @@ impl Posterior for Ica {
         self.determinant_score(theta, scratch, out);
         let mut small = [R::zero(); SMALL];
         let space = Space::new(m, &mut small, scratch);
-        let sum = ica_rows::sum_all(&self.rows, theta, space);
+        let sum = ica_sums::sum_all(&self.rows, theta, space);
         for (out, sum) in out.iter_mut().zip(sum) {
             *out -= *sum;
         }
     }
 
-    #[inline(always)]
-    fn minibatch_score<L: Lanes>(
-        &self,
-        theta: &[L],
-        rows: &[L::Bits],
-        scratch: &mut [L],
-        out: &mut [L],
-    ) {
-        let m = self.signals(theta);
-        self.determinant_score(theta, scratch, out);
-        let mut small = [L::zero(); SMALL];
-        let space = Space::new(m, &mut small, scratch);
-        let sum = ica_rows::sum_some(&self.rows, rows, theta, space);
-        let weight = L::of(-(self.rows.len() as f64 / rows.len() as f64));
-        for (out, sum) in out.iter_mut().zip(sum) {
-            *out = sum.mul_add(weight, *out);
-        }
-    }
-
     fn scratch_len(&self) -> usize {
-        ica_rows::scratch_len(self.m)
+        ica_sums::scratch_len(self.m)
     }
 
     fn check_state(&self, theta: &[f64]) -> Result<()> {
@@ -188,6 +166,31 @@ impl Posterior for Ica {
             shape: vec![self.m, self.m],
             column_major: true,
         }]
+    }
+}
+
+impl Subsampled for Ica {
+    fn n_data(&self) -> usize {
+        self.rows.len()
+    }
+
+    #[inline(always)]
+    fn minibatch_score<L: Lanes>(
+        &self,
+        theta: &[L],
+        rows: &[L::Bits],
+        scratch: &mut [L],
+        out: &mut [L],
+    ) {
+        let m = self.signals(theta);
+        self.determinant_score(theta, scratch, out);
+        let mut small = [L::zero(); SMALL];
+        let space = Space::new(m, &mut small, scratch);
+        let sum = ica_sums::sum_some(&self.rows, rows, theta, space);
+        let weight = L::of(-(self.rows.len() as f64 / rows.len() as f64));
+        for (out, sum) in out.iter_mut().zip(sum) {
+            *out = sum.mul_add(weight, *out);
+        }
     }
 }
 

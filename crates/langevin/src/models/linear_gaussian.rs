@@ -8,7 +8,7 @@ use crate::linalg::{cholesky, mat_vec, row_major, solve_transposed, subtract_mat
 use crate::metric::Constant;
 use crate::real::{Lanes, Real};
 use crate::rng::Rng;
-use crate::target::{Gaussian, Parameter, Posterior, Rows};
+use crate::target::{Gaussian, Rows, Subsampled, Sums, Target};
 
 /// Data Xᵢ ~ N(θ, Γ_X⁻¹) with prior θ ~ N(0, Γ_θ⁻¹).
 ///
@@ -30,9 +30,10 @@ pub struct LinearGaussian {
     /// Γ_X Σ Xᵢ.
     pull: Vec<f64>,
     precision: Vec<f64>,
-    prior_precision: Vec<f64>,
     noise_precision: DMatrix<f64>,
     mean: DVector<f64>,
+    /// log π at the mean.
+    peak: f64,
 }
 
 impl LinearGaussian {
@@ -68,13 +69,18 @@ impl LinearGaussian {
             })?;
         Ok(LinearGaussian {
             pulls: Rows::new(pulls, dim)?,
+            peak: log_density_at_mean(&rows, noise_precision, prior_precision, &mean),
             rows,
             pull,
             precision: row_major(&precision),
-            prior_precision: row_major(prior_precision),
             noise_precision: noise_precision.clone(),
             mean,
         })
+    }
+
+    /// The data.
+    pub fn rows(&self) -> &Rows {
+        &self.rows
     }
 
     /// Posterior mean μ.
@@ -104,7 +110,7 @@ impl LinearGaussian {
     }
 
     /// The natural metric B = Γ⁻¹, the posterior covariance.
-    pub fn metric(&self) -> Result<Constant> {
+    pub fn natural(&self) -> Result<Constant> {
         let d = self.mean.len();
         let inverse = self
             .precision()
@@ -115,33 +121,23 @@ impl LinearGaussian {
     }
 }
 
-impl Posterior for LinearGaussian {
-    const COMMON_DIM: usize = 3;
-
+impl Target for LinearGaussian {
     fn dim(&self) -> usize {
         self.mean.len()
     }
 
-    fn rows(&self) -> &Rows {
-        &self.rows
-    }
-
+    /// log π(μ) − ½ (θ−μ)ᵀΓ(θ−μ).
     #[inline(always)]
-    fn log_prior<R: Real>(&self, theta: &[R]) -> R {
-        -quadratic_form(&self.prior_precision, theta) * 0.5
-    }
-
-    #[inline(always)]
-    fn log_likelihood<R: Real>(&self, theta: &[R], row: &[R]) -> R {
+    fn log_density<R: Real>(&self, theta: &[R]) -> R {
         let d = theta.len();
         let mut sum = R::zero();
         for i in 0..d {
             for j in 0..d {
-                let g = self.noise_precision[(i, j)];
-                sum += (theta[i] - row[i]) * (theta[j] - row[j]) * g;
+                let pair = (theta[i] - self.mean[i]) * (theta[j] - self.mean[j]);
+                sum = pair.mul_add(R::of(self.precision[i * d + j]), sum);
             }
         }
-        -sum * 0.5
+        sum * -0.5 + self.peak
     }
 
     #[inline(always)]
@@ -152,16 +148,33 @@ impl Posterior for LinearGaussian {
         subtract_mat_vec(&self.precision, theta, out);
     }
 
-    /// (N/n) Σ Γ_X Xᵢ.
-    fn n_sums(&self) -> usize {
+    /// The score is −Γ(θ−μ).
+    #[inline(always)]
+    fn log_density_and_score<R: Real>(&self, theta: &[R], scratch: &mut [R], out: &mut [R]) -> R {
+        self.score(theta, scratch, out);
+        let mut sum = R::zero();
+        for i in 0..theta.len() {
+            sum = (theta[i] - self.mean[i]).mul_add(out[i], sum);
+        }
+        sum * 0.5 + self.peak
+    }
+
+    /// A row.
+    fn scratch_len(&self) -> usize {
         self.mean.len()
     }
 
-    #[inline(always)]
-    fn batch_sums<L: Lanes>(&self, rows: &[L::Bits], scratch: &mut [L], out: &mut [L]) {
-        let weight = self.rows.len() as f64 / rows.len() as f64;
-        let row = &mut scratch[..out.len()];
-        self.pulls.weighted_sum(weight, rows, row, out);
+    fn gaussian(&self) -> Option<Gaussian> {
+        Some(Gaussian {
+            mean: self.mean.clone(),
+            precision: self.precision(),
+        })
+    }
+}
+
+impl Subsampled for LinearGaussian {
+    fn n_data(&self) -> usize {
+        self.rows.len()
     }
 
     /// The place of the score takes the sums.
@@ -176,34 +189,39 @@ impl Posterior for LinearGaussian {
         self.batch_sums(rows, scratch, out);
         subtract_mat_vec(&self.precision, theta, out);
     }
+}
+
+impl Sums for LinearGaussian {
+    /// (N/n) Σ Γ_X Xᵢ.
+    fn n_sums(&self) -> usize {
+        self.mean.len()
+    }
+
+    #[inline(always)]
+    fn batch_sums<L: Lanes>(&self, rows: &[L::Bits], scratch: &mut [L], out: &mut [L]) {
+        let weight = self.rows.len() as f64 / rows.len() as f64;
+        let row = &mut scratch[..out.len()];
+        self.pulls.weighted_sum(weight, rows, row, out);
+    }
 
     #[inline(always)]
     fn score_from_sums<L: Lanes>(&self, theta: &[L], sums: &[L], out: &mut [L]) {
         out.copy_from_slice(sums);
         subtract_mat_vec(&self.precision, theta, out);
     }
-
-    fn gaussian(&self) -> Option<Gaussian> {
-        Some(Gaussian {
-            mean: self.mean.clone(),
-            precision: self.precision(),
-        })
-    }
-
-    fn parameters(&self) -> Vec<Parameter> {
-        vec![Parameter::array("theta", &[self.mean.len()])]
-    }
 }
 
-/// θᵀ A θ.
-#[inline(always)]
-fn quadratic_form<R: Real>(a: &[f64], theta: &[R]) -> R {
-    let d = theta.len();
-    let mut sum = R::zero();
-    for i in 0..d {
-        for j in 0..d {
-            sum += theta[i] * theta[j] * a[i * d + j];
-        }
+/// log π(μ): the prior and the likelihood of all rows at the posterior mean.
+fn log_density_at_mean(
+    rows: &Rows,
+    noise_precision: &DMatrix<f64>,
+    prior_precision: &DMatrix<f64>,
+    mean: &DVector<f64>,
+) -> f64 {
+    let mut sum = mean.dot(&(prior_precision * mean));
+    for row in rows.iter() {
+        let gap = mean - DVector::from_column_slice(row);
+        sum += gap.dot(&(noise_precision * &gap));
     }
-    sum
+    -0.5 * sum
 }

@@ -1,10 +1,10 @@
 //! Logistic regression with a Gaussian prior (section 3.4 of the paper).
 
-use super::LogisticFisher;
-use super::row_wise::{self, Weight};
+use super::LogisticNatural;
 use crate::check;
+use crate::kernels::rows_of_chains::{self, Weight};
 use crate::real::{Lanes, Real};
-use crate::target::{Parameter, Posterior, Rows};
+use crate::target::{Parameter, Rows, Subsampled, Target, lift};
 use crate::{Error, Result};
 
 /// Labels tₙ ∈ {0, 1} with P(tₙ = 1) = logistic(xₙ·w) and prior w ~ N(0, α⁻¹ I).
@@ -51,26 +51,8 @@ impl LogisticRegression {
         })
     }
 
-    /// The metric G(w)⁻¹ with G = αI + Σ λₙ xₙ xₙᵀ, the expected Fisher information plus the
-    /// prior precision.
-    pub fn fisher(&self) -> LogisticFisher {
-        LogisticFisher::new(&self.rows, self.prior_precision, false)
-    }
-
-    /// The metric I + G(w)⁻¹ of the paper, which is never smaller than the identity.
-    pub fn fisher_plus_identity(&self) -> LogisticFisher {
-        LogisticFisher::new(&self.rows, self.prior_precision, true)
-    }
-}
-
-impl Posterior for LogisticRegression {
-    const COMMON_DIM: usize = 20;
-
-    fn dim(&self) -> usize {
-        self.rows.width()
-    }
-
-    fn rows(&self) -> &Rows {
+    /// The data: features with the signs of their labels.
+    pub fn rows(&self) -> &Rows {
         &self.rows
     }
 
@@ -84,23 +66,76 @@ impl Posterior for LogisticRegression {
     }
 
     #[inline(always)]
-    fn log_likelihood<R: Real>(&self, theta: &[R], row: &[R]) -> R {
-        -(-dot(row, theta)).softplus()
-    }
-
-    #[inline(always)]
     fn prior_score<R: Real>(&self, theta: &[R], out: &mut [R]) {
         for (out, w) in out.iter_mut().zip(theta) {
             *out = *w * -self.prior_precision;
         }
     }
 
+    /// The metric G(w)⁻¹ with G = αI + Σ λₙ xₙ xₙᵀ, the expected Fisher information plus the
+    /// prior precision.
+    pub fn natural(&self) -> LogisticNatural {
+        LogisticNatural::new(&self.rows, self.prior_precision, false)
+    }
+
+    /// The metric I + G(w)⁻¹ of the paper, which is never smaller than the identity.
+    pub fn natural_plus_identity(&self) -> LogisticNatural {
+        LogisticNatural::new(&self.rows, self.prior_precision, true)
+    }
+}
+
+impl Target for LogisticRegression {
+    fn dim(&self) -> usize {
+        self.rows.width()
+    }
+
+    /// −½α|w|² − Σ log(1 + e^(−x·w)).
     #[inline(always)]
-    fn add_score<R: Real>(&self, theta: &[R], row: &[R], out: &mut [R]) {
-        let weight = (-dot(row, theta)).logistic();
-        for (out, x) in out.iter_mut().zip(row) {
-            *out = x.mul_add(weight, *out);
+    fn log_density<R: Real>(&self, theta: &[R]) -> R {
+        let mut sum = self.log_prior(theta);
+        for row in self.rows.iter() {
+            sum -= (-plain_dot(row, theta)).softplus();
         }
+        sum
+    }
+
+    #[inline(always)]
+    fn score<R: Real>(&self, theta: &[R], scratch: &mut [R], out: &mut [R]) {
+        self.prior_score(theta, out);
+        let row = &mut scratch[..theta.len()];
+        for data in self.rows.iter() {
+            lift(data, row);
+            add_score(theta, row, out);
+        }
+    }
+
+    #[inline(always)]
+    fn log_density_and_score<R: Real>(&self, theta: &[R], _scratch: &mut [R], out: &mut [R]) -> R {
+        self.prior_score(theta, out);
+        let mut sum = self.log_prior(theta);
+        for row in self.rows.iter() {
+            let product = -plain_dot(row, theta);
+            sum -= product.softplus();
+            let weight = product.logistic();
+            for (out, x) in out.iter_mut().zip(row) {
+                *out = weight.mul_add(R::of(*x), *out);
+            }
+        }
+        sum
+    }
+
+    fn scratch_len(&self) -> usize {
+        rows_of_chains::scratch_len(self.rows.width())
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        vec![Parameter::array("w", &[self.rows.width()])]
+    }
+}
+
+impl Subsampled for LogisticRegression {
+    fn n_data(&self) -> usize {
+        self.rows.len()
     }
 
     #[inline(always)]
@@ -112,27 +147,28 @@ impl Posterior for LogisticRegression {
         out: &mut [L],
     ) {
         let weight = L::of(self.rows.len() as f64 / rows.len() as f64);
-        if (5..=row_wise::MOST_FEATURES).contains(&theta.len()) {
-            row_wise::weighted_rows::<L, Pull>(&self.rows, rows, theta, scratch, out);
+        if (5..=rows_of_chains::MOST_FEATURES).contains(&theta.len()) {
+            rows_of_chains::weighted_rows::<L, Pull>(&self.rows, rows, theta, scratch, out);
         } else {
             let row = &mut scratch[..theta.len()];
             out.fill(L::zero());
             for index in rows {
                 self.rows.gather(index, row);
-                self.add_score(theta, row, out);
+                add_score(theta, row, out);
             }
         }
         for (out, w) in out.iter_mut().zip(theta) {
             *out = out.mul_add(weight, *w * -self.prior_precision);
         }
     }
+}
 
-    fn scratch_len(&self) -> usize {
-        row_wise::scratch_len(self.rows.width())
-    }
-
-    fn parameters(&self) -> Vec<Parameter> {
-        vec![Parameter::array("w", &[self.rows.width()])]
+/// Adds ∇ log p(row | w) = logistic(−x·w) x.
+#[inline(always)]
+fn add_score<R: Real>(theta: &[R], row: &[R], out: &mut [R]) {
+    let weight = (-dot(row, theta)).logistic();
+    for (out, x) in out.iter_mut().zip(row) {
+        *out = x.mul_add(weight, *out);
     }
 }
 
@@ -151,6 +187,16 @@ fn dot<R: Real>(a: &[R], b: &[R]) -> R {
     let mut sum = a[0] * b[0];
     for i in 1..b.len() {
         sum = a[i].mul_add(b[i], sum);
+    }
+    sum
+}
+
+/// The product with a row of plain numbers.
+#[inline(always)]
+fn plain_dot<R: Real>(row: &[f64], theta: &[R]) -> R {
+    let mut sum = theta[0] * row[0];
+    for i in 1..theta.len() {
+        sum = theta[i].mul_add(R::of(row[i]), sum);
     }
     sum
 }

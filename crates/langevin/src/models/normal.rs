@@ -1,11 +1,11 @@
 //! Mean and standard deviation of normal data under a flat prior (section 3.3 of the paper).
 
 use crate::check;
-use crate::metric::Metric;
+use crate::metric::{Metric, Solve};
 use crate::real::{Lanes, Real};
 use crate::rng::Rng;
 use crate::skew::SkewMatrix;
-use crate::target::{Parameter, Posterior, Rows};
+use crate::target::{Parameter, Rows, Subsampled, Sums, Target};
 use crate::{Error, Result};
 
 /// Data xᵢ ~ N(μ, σ²) with a flat prior on θ = (μ, σ), σ > 0.
@@ -48,6 +48,11 @@ impl NormalParameters {
         })
     }
 
+    /// The data.
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
     /// Sample mean m.
     pub fn sample_mean(&self) -> f64 {
         self.mean
@@ -59,9 +64,9 @@ impl NormalParameters {
     }
 
     /// The natural metric B = (σ²/N) diag(1, ½), the inverse of the expected Fisher information.
-    pub fn metric(&self) -> NormalFisher {
+    pub fn natural(&self) -> NormalNatural {
         let n = self.rows.len() as f64;
-        NormalFisher {
+        NormalNatural {
             inverse_n: 1.0 / n,
             inverse_root_n: 1.0 / n.sqrt(),
         }
@@ -91,27 +96,20 @@ impl NormalParameters {
     }
 }
 
-impl Posterior for NormalParameters {
-    const COMMON_DIM: usize = 2;
-
+impl Target for NormalParameters {
     fn dim(&self) -> usize {
         2
     }
 
-    fn rows(&self) -> &Rows {
-        &self.rows
-    }
-
+    /// −N log σ − Σ(x−μ)²/2σ² − ½N log 2π, with Σ(x−μ)² = Σ(x−m)² + N(μ−m)².
     #[inline(always)]
-    fn log_prior<R: Real>(&self, _theta: &[R]) -> R {
-        R::zero()
-    }
-
-    #[inline(always)]
-    fn log_likelihood<R: Real>(&self, theta: &[R], row: &[R]) -> R {
+    fn log_density<R: Real>(&self, theta: &[R]) -> R {
         let half_log_2_pi = 0.918_938_533_204_672_8;
-        let z = (row[0] - theta[0]) / theta[1];
-        -theta[1].ln() - z * z * 0.5 - half_log_2_pi
+        let n = self.rows.len() as f64;
+        let shift = theta[0] - self.mean;
+        let inverse = theta[1].recip();
+        let squares = (shift * n).mul_add(shift, R::of(self.sum_of_squares));
+        -(theta[1].ln() * n) - squares * (inverse * inverse) * 0.5 - n * half_log_2_pi
     }
 
     #[inline(always)]
@@ -119,6 +117,40 @@ impl Posterior for NormalParameters {
         self.score_from_moments(theta, R::zero(), R::of(self.sum_of_squares), out);
     }
 
+    fn positive_coordinates(&self) -> &[usize] {
+        &[1]
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        vec![Parameter::scalar("mu"), Parameter::scalar("sigma")]
+    }
+
+    /// The sums of a minibatch.
+    fn scratch_len(&self) -> usize {
+        2
+    }
+}
+
+impl Subsampled for NormalParameters {
+    fn n_data(&self) -> usize {
+        self.rows.len()
+    }
+
+    #[inline(always)]
+    fn minibatch_score<L: Lanes>(
+        &self,
+        theta: &[L],
+        rows: &[L::Bits],
+        scratch: &mut [L],
+        out: &mut [L],
+    ) {
+        let sums = &mut scratch[..2];
+        self.batch_sums(rows, &mut [], sums);
+        self.score_from_sums(theta, sums, out);
+    }
+}
+
+impl Sums for NormalParameters {
     /// N/n times the sums of x − m and (x − m)².
     fn n_sums(&self) -> usize {
         2
@@ -134,24 +166,16 @@ impl Posterior for NormalParameters {
     fn score_from_sums<L: Lanes>(&self, theta: &[L], sums: &[L], out: &mut [L]) {
         self.score_from_moments(theta, sums[0], sums[1], out);
     }
-
-    fn positive_coordinates(&self) -> &[usize] {
-        &[1]
-    }
-
-    fn parameters(&self) -> Vec<Parameter> {
-        vec![Parameter::scalar("mu"), Parameter::scalar("sigma")]
-    }
 }
 
 /// B(θ) = (σ²/N) diag(1, ½).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NormalFisher {
+pub struct NormalNatural {
     inverse_n: f64,
     inverse_root_n: f64,
 }
 
-impl Metric for NormalFisher {
+impl Metric for NormalNatural {
     fn dim(&self) -> usize {
         2
     }
@@ -188,5 +212,20 @@ impl Metric for NormalFisher {
             div_bj[0] = slope * (2.0 * j.get(0, 1));
             div_bj[1] = slope * j.get(1, 1);
         }
+    }
+}
+
+impl Solve for NormalNatural {
+    #[inline(always)]
+    fn solve<R: Real>(&self, theta: &[R], _scratch: &mut [R], v: &[R], out: &mut [R]) {
+        let scale = (theta[1] * theta[1] * self.inverse_n).recip();
+        out[0] = scale * v[0];
+        out[1] = scale * 2.0 * v[1];
+    }
+
+    /// det B = σ⁴/2N².
+    #[inline(always)]
+    fn log_det<R: Real>(&self, theta: &[R], _scratch: &mut [R]) -> R {
+        theta[1].ln() * 4.0 + (0.5 * self.inverse_n * self.inverse_n).ln()
     }
 }

@@ -1,5 +1,7 @@
 //! The one run-time choice of instruction set.
 
+use std::cell::Cell;
+
 use super::{Lanes, OCTET};
 
 /// An instruction set that kernels are compiled for.
@@ -16,12 +18,56 @@ pub enum Isa {
 }
 
 /// Work that is written for any width of lanes.
+///
+/// ```
+/// use langevin::real::{Isa, Kernel, Lanes};
+///
+/// /// The number of chains side by side.
+/// struct Width;
+/// impl Kernel for Width {
+///     type Output = usize;
+///     #[inline(always)]
+///     fn run<L: Lanes>(self) -> usize {
+///         L::WIDTH
+///     }
+/// }
+/// let isa = Isa::detect();
+/// assert_eq!(isa.run(isa.width(), Width), isa.width());
+/// ```
 pub trait Kernel {
     /// What the work returns.
     type Output;
     /// Does the work in packs of type `L`. Implementations are `#[inline(always)]`, and so is
     /// everything that they call in a loop: what is not inlined loses the instruction set.
     fn run<L: Lanes>(self) -> Self::Output;
+}
+
+/// Work whose type of packs was chosen before; [`Lanes::enter`] does it with their instructions.
+pub trait Work {
+    /// What the work returns.
+    type Output;
+    /// Does the work. Implementations are `#[inline(always)]`, as for a [`Kernel`].
+    fn run(self) -> Self::Output;
+}
+
+thread_local! {
+    /// The instruction set of the kernel that this thread is in.
+    static PRESENT: Cell<Option<Isa>> = const { Cell::new(None) };
+}
+
+/// Remembers an instruction set until dropped.
+struct Entered(Option<Isa>);
+
+impl Entered {
+    fn new(isa: Isa) -> Self {
+        Entered(PRESENT.replace(Some(isa)))
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        PRESENT.set(self.0);
+    }
 }
 
 impl Isa {
@@ -53,6 +99,12 @@ impl Isa {
             .collect()
     }
 
+    /// The instruction set of the kernel that is running, or else the best there is.
+    #[inline]
+    pub(crate) fn present() -> Self {
+        PRESENT.get().unwrap_or_else(Self::detect)
+    }
+
     /// Number of chains in its widest pack.
     pub fn width(self) -> usize {
         match self {
@@ -66,54 +118,91 @@ impl Isa {
     pub fn fitting_width(self, n: usize) -> usize {
         match n {
             0 | 1 => 1,
-            2..=4 => self.width().min(4),
-            5..=8 => self.width().min(8),
+            2..=OCTET => self.width().min(OCTET),
             _ => self.width(),
         }
     }
 
-    /// Runs a kernel that works in octets, on the best instruction set.
-    pub(crate) fn run_octets<K: Kernel>(kernel: K) -> K::Output {
-        let isa = Self::detect();
-        isa.run(isa.width().min(OCTET), kernel)
-    }
-
-    /// Runs a kernel in packs of the given width (1, 4, 8 or 16; a width that this instruction set
+    /// Runs a kernel in packs of the given width (1, 8 or 16; a width that this instruction set
     /// lacks falls back to single lanes).
     ///
     /// An instruction set that the processor does not have is lowered to the best it has.
     pub fn run<K: Kernel>(self, width: usize, kernel: K) -> K::Output {
-        #[cfg(target_arch = "x86_64")]
-        {
-            let isa = self.min(Self::detect());
-            // SAFETY: `isa` is no better than what the processor was just found to have.
-            unsafe {
-                match (isa, width) {
-                    (Isa::Avx512, 16) => {
-                        return avx512::<super::Twice<super::F64x8>, K>(kernel);
-                    }
-                    (Isa::Avx512, 8) => return avx512::<super::F64x8, K>(kernel),
-                    // Narrow packs gain nothing from AVX-512; one copy of the code serves both.
-                    (Isa::Avx2, 8) => return avx2::<super::Twice<super::F64x4>, K>(kernel),
-                    (Isa::Avx2 | Isa::Avx512, 4) => return avx2::<super::F64x4, K>(kernel),
-                    (Isa::Avx2 | Isa::Avx512, _) => return avx2::<f64, K>(kernel),
-                    (Isa::Portable, _) => {}
-                }
-            }
+        let isa = self.min(Self::detect());
+        let _entered = Entered::new(isa);
+        // (Where packs of a type are named, the processor was found to have their instructions.)
+        match (isa, width) {
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx512, 16) => in_packs::<super::Pair<super::F64x8>, K>(kernel),
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx512, OCTET) => in_packs::<super::F64x8, K>(kernel),
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx2, OCTET) => in_packs::<super::Pair<super::F64x4>, K>(kernel),
+            _ => in_packs::<f64, K>(kernel),
         }
-        let _ = width;
-        kernel.run::<f64>()
+    }
+
+    /// Runs a kernel that works in octets for a single chain, on the present instruction set.
+    #[inline(always)]
+    pub(crate) fn run_octets<K: Kernel>(kernel: K) -> K::Output {
+        match Self::present() {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => in_packs::<super::F64x8, K>(kernel),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => in_packs::<super::Pair<super::F64x4>, K>(kernel),
+            _ => with_baseline(InPacks::<f64, K>(kernel, std::marker::PhantomData)),
+        }
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")]
-fn avx512<L: Lanes, K: Kernel>(kernel: K) -> K::Output {
-    kernel.run::<L>()
+/// A kernel with its packs.
+struct InPacks<L, K>(K, std::marker::PhantomData<L>);
+
+impl<L: Lanes, K: Kernel> Work for InPacks<L, K> {
+    type Output = K::Output;
+    #[inline(always)]
+    fn run(self) -> K::Output {
+        self.0.run::<L>()
+    }
 }
 
+#[inline(always)]
+fn in_packs<L: Lanes, K: Kernel>(kernel: K) -> K::Output {
+    L::enter(InPacks::<L, K>(kernel, std::marker::PhantomData))
+}
+
+// What enters here is compiled once for each instruction set: nothing of it is copied into callers.
+
+/// # Safety
+/// The processor has these instructions.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")]
+#[inline(never)]
+pub(super) fn with_avx512<W: Work>(work: W) -> W::Output {
+    work.run()
+}
+
+/// # Safety
+/// The processor has these instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn avx2<L: Lanes, K: Kernel>(kernel: K) -> K::Output {
-    kernel.run::<L>()
+#[inline(never)]
+pub(super) fn with_avx2<W: Work>(work: W) -> W::Output {
+    work.run()
+}
+
+#[inline(never)]
+fn with_baseline<W: Work>(work: W) -> W::Output {
+    work.run()
+}
+
+/// Work on single numbers, with the instructions of the present set.
+#[inline(always)]
+pub(super) fn with_present<W: Work>(work: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    if Isa::present() >= Isa::Avx2 {
+        // SAFETY: no set is present that the processor does not have.
+        return unsafe { with_avx2(work) };
+    }
+    with_baseline(work)
 }

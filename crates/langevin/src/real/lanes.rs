@@ -3,14 +3,22 @@
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Shl, Shr, Sub};
 
-use super::{Real, Twice};
+use super::dispatch::{Work, with_present};
+use super::{Pair, Real};
+
+mod sealed {
+    /// Only this crate makes packs: which of them exist is decided by the processor.
+    pub trait Sealed {}
+}
+pub(super) use sealed::Sealed;
 
 /// A pack of 64-bit words; arithmetic wraps.
 ///
 /// # Safety
 /// A pack consists of `WIDTH` words, lane after lane, and of nothing else.
 pub unsafe trait BitLanes:
-    Copy
+    Sealed
+    + Copy
     + Send
     + Sync
     + 'static
@@ -64,9 +72,13 @@ pub(crate) const OCTET: usize = 8;
 
 /// A pack of `WIDTH` numbers of which each lane is computed as if it were alone.
 ///
+/// Types of packs other than `f64` have no public name: whoever holds one was given it by
+/// [`Isa::run`](super::Isa::run), which has asked the processor. The trait is sealed.
+///
 /// # Safety
-/// A pack consists of `WIDTH` numbers, lane after lane, and of nothing else.
-pub unsafe trait Lanes: Real {
+/// A pack consists of `WIDTH` numbers, lane after lane, and of nothing else. Packs of a type are made
+/// only where the processor has its instructions.
+pub unsafe trait Lanes: Sealed + Real {
     /// Number of lanes.
     const WIDTH: usize;
     /// The pack of 64-bit words of the same width.
@@ -80,6 +92,8 @@ pub unsafe trait Lanes: Real {
     /// A choice of the four fields of 16 bits in each lane.
     type Fields: Copy;
 
+    /// Does work with the instructions that these packs are made of.
+    fn enter<W: Work>(work: W) -> W::Output;
     /// Reads `WIDTH` numbers.
     fn load(numbers: &[f64]) -> Self;
     /// Writes `WIDTH` numbers.
@@ -265,6 +279,8 @@ word_operator!(BitXor, bitxor, |a, b: Word| a ^ b.0);
 word_operator!(Shl, shl, |a, b: u32| a << b);
 word_operator!(Shr, shr, |a, b: u32| a >> b);
 
+impl Sealed for Word {}
+
 // SAFETY: a `Word` is one `u64`.
 unsafe impl BitLanes for Word {
     const WIDTH: usize = 1;
@@ -290,15 +306,21 @@ unsafe impl BitLanes for Word {
     }
 }
 
+impl Sealed for f64 {}
+
 // SAFETY: one number.
 unsafe impl Lanes for f64 {
     const WIDTH: usize = 1;
     type Bits = Word;
-    type Octet = Twice<Twice<Twice<f64>>>;
+    type Octet = Pair<Pair<Pair<f64>>>;
     type Register = f64;
     type Mask = bool;
     type Fields = Word;
 
+    #[inline(always)]
+    fn enter<W: Work>(work: W) -> W::Output {
+        with_present(work)
+    }
     #[inline(always)]
     fn load(numbers: &[f64]) -> Self {
         numbers[0]

@@ -4,19 +4,19 @@ mod dispatch;
 mod dual;
 mod lanes;
 pub mod math;
-mod twice;
+mod pair;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
-pub use dispatch::{Isa, Kernel};
+pub use dispatch::{Isa, Kernel, Work};
 pub use dual::{Dual, Formula, along_axis, gradient};
 pub(crate) use lanes::OCTET;
 pub use lanes::{BitLanes, Lanes, MAX_WIDTH, Word, WordsToNumbers};
-pub use twice::Twice;
+use pair::Pair;
 #[cfg(target_arch = "x86_64")]
-pub use x86::{F64x4, F64x8};
+use x86::{F64x4, F64x8};
 
 /// A real number, or several at once.
 ///

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Block, Observable, Record};
+use super::{Block, Observable, Record, Shape};
 use crate::real::Lanes;
 use crate::{Result, check};
 
@@ -35,7 +35,7 @@ impl Marks {
 pub struct Averages {
     observables: Arc<[Observable]>,
     marks: Marks,
-    width: usize,
+    lanes: usize,
     /// Sums so far of the present segment, [observable][lane].
     open: Vec<f64>,
     /// Closed segments, [segment][observable][lane].
@@ -51,7 +51,7 @@ impl Averages {
         Averages {
             observables,
             marks,
-            width: 0,
+            lanes: 1,
             open: vec![],
             closed: vec![],
             weights: vec![],
@@ -76,7 +76,7 @@ impl Averages {
 
     /// Sum of an observable over a closed segment, for the chain in a lane.
     pub fn sum(&self, segment: usize, observable: usize, lane: usize) -> f64 {
-        self.closed[(segment * self.observables.len() + observable) * self.width + lane]
+        self.closed[(segment * self.observables.len() + observable) * self.lanes + lane]
     }
 
     /// Number of states in a closed segment, or their summed step sizes.
@@ -117,30 +117,31 @@ impl Averages {
 }
 
 impl Record for Averages {
+    fn begin(&mut self, shape: &Shape) {
+        self.lanes = shape.lanes;
+        self.open = vec![0.0; self.observables.len() * shape.lanes];
+    }
+
     #[inline(always)]
     fn push<L: Lanes>(&mut self, block: &Block<'_, L>) {
-        if self.width == 0 {
-            self.width = L::WIDTH;
-            self.open = vec![0.0; self.observables.len() * L::WIDTH];
-        }
-        let n = block.len();
         let mut from = 0;
-        while from < n && self.n_closed() < self.marks().len() {
+        while from < block.len && self.n_closed() < self.marks().len() {
             let mark = self.marks()[self.n_closed()];
-            let to = n.min((mark - block.first_step) as usize);
-            for (observable, open) in self
-                .observables
-                .iter()
-                .zip(self.open.chunks_exact_mut(L::WIDTH))
-            {
-                let mut sum = L::load(open);
-                observable.accumulate(block, from, to, &mut sum);
-                sum.store(open);
+            let to = block.len.min((mark - block.first_step) as usize);
+            let weights = block.weights.map(|weights| &weights[from..to]);
+            let sums = self.open.chunks_exact_mut(self.lanes);
+            for (observable, open) in self.observables.iter().zip(sums) {
+                for part in block.parts {
+                    let mut sum = L::load(&open[part.lane..]);
+                    let states = &part.states[from * block.dim..to * block.dim];
+                    observable.accumulate(states, block.dim, weights, &mut sum);
+                    sum.store(&mut open[part.lane..]);
+                }
             }
-            match block.step_sizes {
+            match weights {
                 None => self.open_weight += (to - from) as f64,
                 // One by one: how states are cut into blocks must not change the rounding.
-                Some(sizes) => sizes[from..to].iter().for_each(|h| self.open_weight += h),
+                Some(weights) => weights.iter().for_each(|w| self.open_weight += w),
             }
             if block.first_step + to as u64 == mark {
                 self.closed.extend_from_slice(&self.open);

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::Block;
 use crate::real::{Lanes, MAX_WIDTH};
 
 /// A function φ of the state.
@@ -71,49 +70,39 @@ impl Observable {
     /// φ of one state.
     pub fn value(&self, theta: &[f64]) -> f64 {
         let mut sum = 0.0;
-        self.accumulate(
-            &Block {
-                first_step: 0,
-                dim: theta.len(),
-                states: theta,
-                step_sizes: None,
-            },
-            0,
-            1,
-            &mut sum,
-        );
+        self.accumulate(theta, theta.len(), None, &mut sum);
         sum
     }
 
-    /// Adds φ of states `from..to` of the block to `sum`, weighted by their step sizes where these
-    /// vary.
+    /// Adds φ of consecutive states of `dim` coordinates to `sum`, weighted where weights vary.
     #[inline(always)]
     pub(crate) fn accumulate<L: Lanes>(
         &self,
-        block: &Block<'_, L>,
-        from: usize,
-        to: usize,
+        states: &[L],
+        dim: usize,
+        weights: Option<&[f64]>,
         sum: &mut L,
     ) {
+        let of = (states, dim, weights);
         match self {
-            Observable::Coordinate(i) => add(block, from, to, sum, |x| x[*i]),
-            Observable::Sum => add(block, from, to, sum, total),
-            Observable::SumOfSquares => add(block, from, to, sum, |x| {
+            Observable::Coordinate(i) => add(of, sum, |x| x[*i]),
+            Observable::Sum => add(of, sum, total),
+            Observable::SumOfSquares => add(of, sum, |x| {
                 let mut s = x[0] * x[0];
                 for xi in &x[1..] {
                     s = xi.mul_add(*xi, s);
                 }
                 s
             }),
-            Observable::SquareOfSum => add(block, from, to, sum, |x| {
+            Observable::SquareOfSum => add(of, sum, |x| {
                 let s = total(x);
                 s * s
             }),
             Observable::Custom { function, .. } => {
-                let mut theta = vec![0.0; block.dim];
+                let mut theta = vec![0.0; dim];
                 let mut values = [0.0; MAX_WIDTH];
-                let mut packed = vec![0.0; block.dim * L::WIDTH];
-                add(block, from, to, sum, |x| {
+                let mut packed = vec![0.0; dim * L::WIDTH];
+                add(of, sum, |x| {
                     for (pack, out) in x.iter().zip(packed.chunks_exact_mut(L::WIDTH)) {
                         pack.store(out);
                     }
@@ -127,34 +116,32 @@ impl Observable {
                 });
             }
             Observable::Vectorised { function, .. } => {
-                let values = values_of_states(function.as_ref(), block, from, to);
+                let values = values_of_states(function.as_ref(), states, dim);
                 let mut packs = values.chunks_exact(L::WIDTH).map(L::load);
-                add(block, from, to, sum, |_| packs.next().unwrap_or(L::zero()));
+                add(of, sum, |_| packs.next().unwrap_or(L::zero()));
             }
         }
     }
 }
 
-/// φ of states `from..to` of the block, [state][lane].
+/// φ of consecutive states, [state][lane].
 #[inline(never)]
-fn values_of_states<L: Lanes>(
-    function: &ManyStates,
-    block: &Block<'_, L>,
-    from: usize,
-    to: usize,
-) -> Vec<f64> {
-    let (d, width) = (block.dim, L::WIDTH);
+fn values_of_states<L: Lanes>(function: &ManyStates, packs: &[L], d: usize) -> Vec<f64> {
+    let width = L::WIDTH;
     let mut lanes = [0.0; MAX_WIDTH];
-    let mut states = vec![0.0; (to - from) * width * d];
-    for (i, rows) in (from..to).zip(states.chunks_exact_mut(width * d)) {
-        for (c, pack) in block.state(i).iter().enumerate() {
+    let mut states = vec![0.0; packs.len() * width];
+    for (state, rows) in packs
+        .chunks_exact(d)
+        .zip(states.chunks_exact_mut(width * d))
+    {
+        for (c, pack) in state.iter().enumerate() {
             pack.store(&mut lanes);
             for lane in 0..width {
                 rows[lane * d + c] = lanes[lane];
             }
         }
     }
-    let mut values = vec![0.0; (to - from) * width];
+    let mut values = vec![0.0; packs.len() / d * width];
     function(&states, &mut values);
     values
 }
@@ -168,24 +155,37 @@ fn total<L: Lanes>(x: &[L]) -> L {
     s
 }
 
+/// Adds the values of consecutive states. The compiler knows the number of coordinates where it is
+/// small: there a loop over them takes longer than what it does.
 #[inline(always)]
 fn add<L: Lanes>(
-    block: &Block<'_, L>,
-    from: usize,
-    to: usize,
+    (states, dim, weights): (&[L], usize, Option<&[f64]>),
+    sum: &mut L,
+    value: impl FnMut(&[L]) -> L,
+) {
+    match dim {
+        2 => add_states(states.chunks_exact(2), weights, sum, value),
+        3 => add_states(states.chunks_exact(3), weights, sum, value),
+        _ => add_states(states.chunks_exact(dim), weights, sum, value),
+    }
+}
+
+#[inline(always)]
+fn add_states<'a, L: Lanes>(
+    states: impl Iterator<Item = &'a [L]>,
+    weights: Option<&[f64]>,
     sum: &mut L,
     mut value: impl FnMut(&[L]) -> L,
 ) {
-    let states = block.states[from * block.dim..to * block.dim].chunks_exact(block.dim);
-    match block.step_sizes {
+    match weights {
         None => {
             for state in states {
                 *sum += value(state);
             }
         }
-        Some(sizes) => {
-            for (state, h) in states.zip(&sizes[from..to]) {
-                *sum = value(state).mul_add(L::of(*h), *sum);
+        Some(weights) => {
+            for (state, weight) in states.zip(weights) {
+                *sum = value(state).mul_add(L::of(*weight), *sum);
             }
         }
     }

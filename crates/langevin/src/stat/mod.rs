@@ -17,6 +17,7 @@ mod scale;
 mod special;
 
 pub mod batch_means;
+mod batches;
 pub mod draws;
 pub mod ess;
 pub mod ksd;
@@ -29,6 +30,7 @@ pub mod summary;
 mod testing;
 
 pub use batch_means::{DEFAULT_BATCHES, batch_means, batch_means_over_chains, variance_of_batches};
+pub use batches::Batches;
 pub use draws::Draws;
 pub use ess::{ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
 pub use mcse::{mcse_mean, mcse_quantile, mcse_sd};

@@ -1,16 +1,17 @@
 //! What is sampled: a log density and its score, with per-datum terms where there are data.
 
 mod posterior;
-mod scores;
+mod subsampled;
 
 use nalgebra::{DMatrix, DVector};
 
 pub use crate::rows::Rows;
 pub use posterior::Posterior;
-pub use scores::{score_at, scores_at};
+pub(crate) use posterior::lift;
+pub use subsampled::{Subsampled, Sums};
 
 use crate::check;
-use crate::real::{Dual, Formula, Lanes, Real, gradient};
+use crate::real::{Dual, Formula, Real, gradient};
 use crate::{Error, Result};
 
 /// A named block of coordinates, in the order in which they appear in θ.
@@ -60,11 +61,11 @@ pub struct Gaussian {
     pub precision: DMatrix<f64>,
 }
 
-/// A density to sample, known up to a constant factor.
+/// A density to sample, known up to a constant factor: mathematics only.
 ///
-/// Only the dimension and one generic formula are required; the score then comes from dual
-/// numbers. A target whose data can be subsampled implements [`Posterior`] instead, which makes
-/// it a `Target` too.
+/// The dimension and one generic formula are required; the score then comes from dual numbers. A
+/// target whose data can be subsampled is [`Subsampled`] as well; [`Posterior`] makes a type both,
+/// from a prior and the likelihood of one row.
 ///
 /// ```
 /// use langevin::real::Real;
@@ -82,14 +83,10 @@ pub struct Gaussian {
 ///     }
 /// }
 /// let mut score = [0.0; 2];
-/// Banana.score(&[1.0, 2.0], &mut [], &mut score);
-/// assert_eq!(score, [7.0, -4.0]);
+/// let log_density = Banana.log_density_and_score(&[1.0, 2.0], &mut [], &mut score);
+/// assert_eq!((log_density, score), (-2.5, [7.0, -4.0]));
 /// ```
 pub trait Target: Send + Sync {
-    /// A dimension that deserves its own copy of the kernel, with loops over coordinates unrolled
-    /// (the Gaussian step went from 14 to 9 ns); 0 for none. Any other dimension works as well.
-    const COMMON_DIM: usize = 0;
-
     /// Number of coordinates.
     fn dim(&self) -> usize;
 
@@ -104,49 +101,20 @@ pub trait Target: Send + Sync {
         gradient(theta, out, LogDensity(self));
     }
 
+    /// Both at once, which is what adjusted samplers ask for; one after the other unless written by
+    /// hand as one pass.
+    #[inline(always)]
+    fn log_density_and_score<R: Real>(&self, theta: &[R], scratch: &mut [R], out: &mut [R]) -> R {
+        self.score(theta, scratch, out);
+        self.log_density(theta)
+    }
+
     /// Number of scratch entries that the scores need.
     fn scratch_len(&self) -> usize {
         0
     }
 
-    /// Number of data that minibatches can be drawn from; 0 without data.
-    fn n_data(&self) -> usize {
-        0
-    }
-
-    /// An unbiased estimate of the score from the given rows of the data, one set per lane
-    /// (section 2.4 of the paper). Only called where [`n_data`](Self::n_data) is above 0.
-    #[inline(always)]
-    fn minibatch_score<L: Lanes>(
-        &self,
-        theta: &[L],
-        rows: &[L::Bits],
-        scratch: &mut [L],
-        out: &mut [L],
-    ) {
-        let _ = rows;
-        self.score(theta, scratch, out);
-    }
-
-    /// Number of sums over its rows that are all a minibatch's score needs of the data, as in
-    /// [`Posterior::n_sums`]; 0 where it needs the rows themselves.
-    fn n_sums(&self) -> usize {
-        0
-    }
-
-    /// Writes these sums. Only called where [`n_sums`](Self::n_sums) is above 0.
-    #[inline(always)]
-    fn batch_sums<L: Lanes>(&self, rows: &[L::Bits], scratch: &mut [L], out: &mut [L]) {
-        let _ = (rows, scratch, out);
-    }
-
-    /// [`minibatch_score`](Self::minibatch_score) from these sums.
-    #[inline(always)]
-    fn score_from_sums<L: Lanes>(&self, theta: &[L], sums: &[L], out: &mut [L]) {
-        let _ = (theta, sums, out);
-    }
-
-    /// Coordinates that must stay above 0; a step that crosses is a divergence.
+    /// Coordinates that must stay above 0: the target has no mass elsewhere.
     fn positive_coordinates(&self) -> &[usize] {
         &[]
     }
@@ -190,4 +158,20 @@ impl<R: Real, T: Target + ?Sized> Formula<R> for LogDensity<'_, T> {
     fn eval(&mut self, theta: &[Dual<R>]) -> Dual<R> {
         self.0.log_density(theta)
     }
+}
+
+/// The exact score at a plain state, for those who do not care about scratch.
+///
+/// ```
+/// use langevin::models::LogisticRegression;
+/// use langevin::target::score_at;
+/// let model = LogisticRegression::new(vec![1.0, -1.0], 1, &[1.0, 0.0], 0.5)?;
+/// assert_eq!(score_at(&model, &[0.0]), [1.0]);
+/// # Ok::<(), langevin::Error>(())
+/// ```
+pub fn score_at<T: Target>(target: &T, theta: &[f64]) -> Vec<f64> {
+    let mut scratch = vec![0.0; target.scratch_len()];
+    let mut out = vec![0.0; target.dim()];
+    target.score(theta, &mut scratch, &mut out);
+    out
 }

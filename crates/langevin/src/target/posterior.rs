@@ -1,7 +1,6 @@
 //! Posteriors over independent data.
 
-use super::{Gaussian, Parameter, Rows, Target, check_state};
-use crate::Result;
+use super::{Parameter, Rows, Subsampled, Target};
 use crate::real::{Dual, Formula, Lanes, Real, along_axis, gradient};
 
 /// A posterior π(θ) ∝ π₀(θ) Π p(xₙ | θ) over independent data, which can be subsampled.
@@ -39,10 +38,6 @@ use crate::real::{Dual, Formula, Lanes, Real, along_axis, gradient};
 /// # }
 /// ```
 pub trait Posterior: Send + Sync {
-    /// A dimension that deserves its own copy of the kernel, with loops over coordinates unrolled
-    /// (the Gaussian step went from 14 to 9 ns); 0 for none. Any other dimension works as well.
-    const COMMON_DIM: usize = 0;
-
     /// Number of coordinates.
     fn dim(&self) -> usize;
 
@@ -69,128 +64,9 @@ pub trait Posterior: Send + Sync {
         }
     }
 
-    /// The exact score, a sum over all rows unless a closed form is given.
-    #[inline(always)]
-    fn score<R: Real>(&self, theta: &[R], scratch: &mut [R], out: &mut [R]) {
-        self.prior_score(theta, out);
-        let row = &mut scratch[..self.rows().width()];
-        for data in self.rows().iter() {
-            for (r, x) in row.iter_mut().zip(data) {
-                *r = R::of(*x);
-            }
-            self.add_score(theta, row, out);
-        }
-    }
-
-    /// ∇ log π₀ + (N/n) Σ ∇ log p(x_τ | θ) over the given rows.
-    #[inline(always)]
-    fn minibatch_score<L: Lanes>(
-        &self,
-        theta: &[L],
-        rows: &[L::Bits],
-        scratch: &mut [L],
-        out: &mut [L],
-    ) {
-        let n_sums = self.n_sums();
-        if n_sums > 0 {
-            let (sums, scratch) = scratch.split_at_mut(n_sums);
-            self.batch_sums(rows, scratch, sums);
-            self.score_from_sums(theta, sums, out);
-            return;
-        }
-        let (row, sum) = scratch.split_at_mut(self.rows().width());
-        let sum = &mut sum[..theta.len()];
-        sum.fill(L::zero());
-        for index in rows {
-            self.rows().gather(index, row);
-            self.add_score(theta, row, sum);
-        }
-        self.prior_score(theta, out);
-        let weight = L::of(self.rows().len() as f64 / rows.len() as f64);
-        for (out, sum) in out.iter_mut().zip(sum) {
-            *out = sum.mul_add(weight, *out);
-        }
-    }
-
-    /// Number of sums over its rows that are all a minibatch's score needs of the data: sufficient
-    /// statistics, which do not depend on the state. A chain that runs alone has them made for
-    /// several steps at once. 0 where the score needs the rows themselves.
-    ///
-    /// ```
-    /// use langevin::real::{Lanes, Real};
-    /// use langevin::target::{Posterior, Rows};
-    ///
-    /// /// Rate of exponential waiting times on the log scale: their sum is all that counts.
-    /// struct Waiting(Rows);
-    /// impl Posterior for Waiting {
-    ///     fn dim(&self) -> usize {
-    ///         1
-    ///     }
-    ///     fn rows(&self) -> &Rows {
-    ///         &self.0
-    ///     }
-    ///     fn log_prior<R: Real>(&self, theta: &[R]) -> R {
-    ///         -(theta[0] * theta[0]) * 0.5
-    ///     }
-    ///     fn log_likelihood<R: Real>(&self, theta: &[R], row: &[R]) -> R {
-    ///         theta[0] - theta[0].exp() * row[0]
-    ///     }
-    ///     fn n_sums(&self) -> usize {
-    ///         1
-    ///     }
-    ///     fn batch_sums<L: Lanes>(&self, rows: &[L::Bits], scratch: &mut [L], out: &mut [L]) {
-    ///         let weight = self.0.len() as f64 / rows.len() as f64;
-    ///         self.0.weighted_sum(weight, rows, &mut scratch[..1], out);
-    ///     }
-    ///     fn score_from_sums<L: Lanes>(&self, theta: &[L], sums: &[L], out: &mut [L]) {
-    ///         out[0] = -theta[0] - theta[0].exp() * sums[0] + self.0.len() as f64;
-    ///     }
-    /// }
-    /// # use langevin::real::Word;
-    /// # fn main() -> langevin::Result<()> {
-    /// let model = Waiting(Rows::new(vec![1.0, 2.0], 1)?);
-    /// let (mut score, mut scratch) = ([0.0], [0.0; 2]);
-    /// Posterior::minibatch_score(&model, &[0.0], &[Word(1)], &mut scratch, &mut score);
-    /// assert_eq!(score[0], 2.0 - 4.0);
-    /// # Ok(())
-    /// # }
-    /// ```
-    fn n_sums(&self) -> usize {
-        0
-    }
-
-    /// Writes these sums, (N/n) Σ T(x_τ) over the given rows. Only called where
-    /// [`n_sums`](Self::n_sums) is above 0.
-    #[inline(always)]
-    fn batch_sums<L: Lanes>(&self, rows: &[L::Bits], scratch: &mut [L], out: &mut [L]) {
-        let _ = (rows, scratch, out);
-    }
-
-    /// The score of a minibatch with these sums.
-    #[inline(always)]
-    fn score_from_sums<L: Lanes>(&self, theta: &[L], sums: &[L], out: &mut [L]) {
-        let _ = (theta, sums, out);
-    }
-
-    /// Number of scratch entries that the scores need, with room for the sums of a minibatch and,
-    /// beside these, for what [`batch_sums`](Self::batch_sums) needs: a row, unless written by hand.
-    fn scratch_len(&self) -> usize {
-        self.rows().width() + self.dim().max(self.n_sums())
-    }
-
-    /// Coordinates that must stay above 0; a step that crosses is a divergence.
+    /// Coordinates that must stay above 0: the target has no mass elsewhere.
     fn positive_coordinates(&self) -> &[usize] {
         &[]
-    }
-
-    /// Refuses a state from which no chain can start.
-    fn check_state(&self, theta: &[f64]) -> Result<()> {
-        check_state(theta, self.dim(), self.positive_coordinates())
-    }
-
-    /// Mean and precision where the posterior is exactly Gaussian.
-    fn gaussian(&self) -> Option<Gaussian> {
-        None
     }
 
     /// Names and shapes of the coordinates.
@@ -231,8 +107,6 @@ impl<R: Real, P: Posterior + ?Sized> Formula<R> for LogLikelihood<'_, P, R> {
 }
 
 impl<P: Posterior> Target for P {
-    const COMMON_DIM: usize = P::COMMON_DIM;
-
     fn dim(&self) -> usize {
         Posterior::dim(self)
     }
@@ -242,9 +116,7 @@ impl<P: Posterior> Target for P {
         let mut sum = self.log_prior(theta);
         let mut row = vec![R::zero(); self.rows().width()];
         for data in self.rows().iter() {
-            for (r, x) in row.iter_mut().zip(data) {
-                *r = R::of(*x);
-            }
+            lift(data, &mut row);
             sum += self.log_likelihood(theta, &row);
         }
         sum
@@ -252,13 +124,29 @@ impl<P: Posterior> Target for P {
 
     #[inline(always)]
     fn score<R: Real>(&self, theta: &[R], scratch: &mut [R], out: &mut [R]) {
-        Posterior::score(self, theta, scratch, out);
+        self.prior_score(theta, out);
+        let row = &mut scratch[..self.rows().width()];
+        for data in self.rows().iter() {
+            lift(data, row);
+            self.add_score(theta, row, out);
+        }
     }
 
+    /// A row and the sum over a minibatch.
     fn scratch_len(&self) -> usize {
-        Posterior::scratch_len(self)
+        self.rows().width() + Posterior::dim(self)
     }
 
+    fn positive_coordinates(&self) -> &[usize] {
+        Posterior::positive_coordinates(self)
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        Posterior::parameters(self)
+    }
+}
+
+impl<P: Posterior> Subsampled for P {
     fn n_data(&self) -> usize {
         self.rows().len()
     }
@@ -271,36 +159,25 @@ impl<P: Posterior> Target for P {
         scratch: &mut [L],
         out: &mut [L],
     ) {
-        Posterior::minibatch_score(self, theta, rows, scratch, out);
+        let (row, sum) = scratch.split_at_mut(self.rows().width());
+        let sum = &mut sum[..theta.len()];
+        sum.fill(L::zero());
+        for index in rows {
+            self.rows().gather(index, row);
+            self.add_score(theta, row, sum);
+        }
+        self.prior_score(theta, out);
+        let weight = L::of(self.rows().len() as f64 / rows.len() as f64);
+        for (out, sum) in out.iter_mut().zip(sum) {
+            *out = sum.mul_add(weight, *out);
+        }
     }
+}
 
-    fn n_sums(&self) -> usize {
-        Posterior::n_sums(self)
-    }
-
-    #[inline(always)]
-    fn batch_sums<L: Lanes>(&self, rows: &[L::Bits], scratch: &mut [L], out: &mut [L]) {
-        Posterior::batch_sums(self, rows, scratch, out);
-    }
-
-    #[inline(always)]
-    fn score_from_sums<L: Lanes>(&self, theta: &[L], sums: &[L], out: &mut [L]) {
-        Posterior::score_from_sums(self, theta, sums, out);
-    }
-
-    fn positive_coordinates(&self) -> &[usize] {
-        Posterior::positive_coordinates(self)
-    }
-
-    fn check_state(&self, theta: &[f64]) -> Result<()> {
-        Posterior::check_state(self, theta)
-    }
-
-    fn gaussian(&self) -> Option<Gaussian> {
-        Posterior::gaussian(self)
-    }
-
-    fn parameters(&self) -> Vec<Parameter> {
-        Posterior::parameters(self)
+/// A row of the data as numbers of any type.
+#[inline(always)]
+pub(crate) fn lift<R: Real>(data: &[f64], row: &mut [R]) {
+    for (r, x) in row.iter_mut().zip(data) {
+        *r = R::of(*x);
     }
 }

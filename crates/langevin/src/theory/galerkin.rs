@@ -14,7 +14,7 @@ pub enum NormalMetric {
     /// `B = I`.
     Identity,
     /// The inverse Fisher information, `B = (σ²/N) diag(1, ½)`.
-    Fisher,
+    Natural,
 }
 
 /// The skew field of a diffusion in (μ, σ), in terms of `J = δ [[0, 1], [−1, 0]]`.
@@ -50,7 +50,7 @@ pub enum NormalSkew {
 /// use langevin::theory::*;
 /// let posterior = NormalPosterior::new(30, 0.0, 10.0)?;
 /// let skew = NormalSkew::Geometric(2.0);
-/// let diffusion = NormalDiffusion::new(posterior, NormalMetric::Fisher, skew, 0.5)?;
+/// let diffusion = NormalDiffusion::new(posterior, NormalMetric::Natural, skew, 0.5)?;
 /// let variance = diffusion.asymptotic_variance(&Observable::sum(2))?;
 /// assert!((variance - 1.526649315654).abs() < 1e-10);
 /// # Ok::<(), langevin::Error>(())
@@ -99,7 +99,7 @@ impl NormalDiffusion {
         let n = posterior.n_data() as f64;
         let mut form = match metric {
             NormalMetric::Identity => basis.gradient_form(Weight::InverseSquare, n, 1.0),
-            NormalMetric::Fisher => basis.gradient_form(Weight::One, 1.0, 0.5 / n),
+            NormalMetric::Natural => basis.gradient_form(Weight::One, 1.0, 0.5 / n),
         } * beta;
         match (skew, metric) {
             (NormalSkew::None, _) => {}
@@ -108,7 +108,7 @@ impl NormalDiffusion {
                 check::finite("delta", delta)?;
                 form += basis.skew_form(Weight::InverseSquare, delta * n.sqrt());
             }
-            (NormalSkew::Geometric(delta), NormalMetric::Fisher) => {
+            (NormalSkew::Geometric(delta), NormalMetric::Natural) => {
                 check::finite("delta", delta)?;
                 // C = (3σ²/4N) J.
                 form += basis.skew_form(Weight::One, 0.75 * delta / n.sqrt());
@@ -137,7 +137,7 @@ impl NormalDiffusion {
     /// 60 costs no accuracy if the batch time is not far below the relaxation time. With the
     /// default basis, 30 data and batches of time 49.5 the relative error is below 1e-10 for the
     /// identity metric, where heavy tails make the decay slower than exponential, and below 1e-12
-    /// for the Fisher metric.
+    /// for the natural metric.
     pub fn batch_means_expectation(
         &self,
         observable: &Observable,

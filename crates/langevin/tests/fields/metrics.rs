@@ -1,15 +1,15 @@
 //! Metrics and their divergences, against finite differences and references.
 
-use langevin::metric::{Constant, Field, Metric, dense};
+use langevin::metric::{Constant, Field, Metric, Solve, dense};
 use langevin::target::score_at;
 use nalgebra::{DMatrix, DVector};
 
 use super::*;
 
 /// The metric of the normal model as a formula, to be compared with the one by hand.
-struct FisherFormula;
+struct NaturalFormula;
 
-impl MatrixField for FisherFormula {
+impl MatrixField for NaturalFormula {
     fn dim(&self) -> usize {
         2
     }
@@ -74,7 +74,7 @@ fn root_squared<M: Metric>(metric: &M, theta: &[f64]) -> Vec<f64> {
 }
 
 /// Everything that a metric claims, at random points.
-fn check_metric<M: Metric>(name: &str, metric: &M, point: impl Fn(&mut Rng<f64>) -> Vec<f64>) {
+fn check_metric<M: Solve>(name: &str, metric: &M, point: impl Fn(&mut Rng<f64>) -> Vec<f64>) {
     let d = metric.dim();
     let mut rng = Rng::new(7, 0, Stream::Setup);
     let j = SkewMatrix::random_signs(d, 3).unwrap();
@@ -87,6 +87,7 @@ fn check_metric<M: Metric>(name: &str, metric: &M, point: impl Fn(&mut Rng<f64>)
             &b,
             1e-13,
         );
+        check_solve(name, metric, &theta, &b, &mut rng);
         let (div_b, div_bj) = divergences(metric, &theta, Some(&j));
         let b_scale = b.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         let identity = DMatrix::identity(d, d);
@@ -108,17 +109,35 @@ fn check_metric<M: Metric>(name: &str, metric: &M, point: impl Fn(&mut Rng<f64>)
     }
 }
 
+/// B⁻¹ undoes B, and log det B is that of the matrix.
+fn check_solve<M: Solve>(name: &str, metric: &M, theta: &[f64], b: &[f64], rng: &mut Rng<f64>) {
+    let d = metric.dim();
+    let mut scratch = vec![f64::NAN; metric.scratch_len()];
+    metric.prepare(theta, &mut scratch);
+    let v: Vec<f64> = (0..d).map(|_| rng.normal()).collect();
+    let (mut bv, mut back) = (vec![0.0; d], vec![f64::NAN; d]);
+    metric.apply(theta, &mut scratch, &v, &mut bv);
+    metric.solve(theta, &mut scratch, &bv, &mut back);
+    assert_close(&format!("{name}: B⁻¹ B v"), &back, &v, 1e-9);
+    let log_det = DMatrix::from_row_slice(d, d, b).determinant().ln();
+    let ours = metric.log_det(theta, &mut scratch);
+    assert!(
+        (ours - log_det).abs() < 1e-9 * (1.0 + log_det.abs()),
+        "{name}: log det B is {log_det}, not {ours}"
+    );
+}
+
 #[test]
 fn every_metric_agrees_with_finite_differences() {
     let normal = normal_model();
-    check_metric("normal", &normal.metric(), |rng| {
+    check_metric("normal", &normal.natural(), |rng| {
         vec![rng.normal(), 0.5 + 3.0 * rng.uniform()]
     });
     let (logistic, ..) = logistic_reference();
-    check_metric("logistic G⁻¹", &logistic.fisher(), around(4, 1.0));
+    check_metric("logistic G⁻¹", &logistic.natural(), around(4, 1.0));
     check_metric(
         "logistic I + G⁻¹",
-        &logistic.fisher_plus_identity(),
+        &logistic.natural_plus_identity(),
         around(4, 1.0),
     );
     let (ica, _) = ica_reference();
@@ -152,7 +171,7 @@ fn every_metric_agrees_with_finite_differences() {
 
 #[test]
 fn a_formula_equals_the_metric_by_hand() {
-    let (by_hand, formula) = (normal_model().metric(), Field::new(FisherFormula));
+    let (by_hand, formula) = (normal_model().natural(), Field::new(NaturalFormula));
     let j = SkewMatrix::sign_pattern(2, 2.0).unwrap();
     let theta = [1.0, 2.5];
     let (a, b) = (
@@ -190,7 +209,7 @@ fn logistic_and_ica_meet_the_reference() {
         &vector(&l["grad"]),
         1e-13,
     );
-    let metric = model.fisher_plus_identity();
+    let metric = model.natural_plus_identity();
     let b = dense(&metric, &w);
     assert_close("logistic B", &b, &rows(&l["B"]), 1e-13);
     assert_close("logistic C", &geometric(&j, &b), &rows(&l["C"]), 1e-13);

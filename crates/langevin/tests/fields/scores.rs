@@ -1,13 +1,14 @@
 //! Scores by hand, against dual numbers; and of minibatches.
 
 use langevin::models::LinearGaussian;
-use langevin::target::{Posterior, Target, score_at, scores_at};
+use langevin::oracle::scores_at;
+use langevin::target::{Subsampled, score_at};
 
 use super::*;
 
 /// The score by hand equals the one by dual numbers, and the mean of all minibatches of one row
 /// equals the exact score.
-fn check_score<P: Posterior>(name: &str, model: &P, theta: &[f64]) {
+fn check_score<T: Subsampled>(name: &str, model: &T, theta: &[f64]) {
     let by_hand = score_at(model, theta);
     // Many at once are the same bits as one by one.
     let many = scores_at(model, &theta.repeat(19));
@@ -17,13 +18,21 @@ fn check_score<P: Posterior>(name: &str, model: &P, theta: &[f64]) {
         model.log_density(x)
     });
     assert_close(&format!("{name}: score"), &by_hand, &by_duals, 1e-12);
-    let n = model.rows().len();
+    let mut scratch = vec![f64::NAN; model.scratch_len()];
+    let mut together = vec![0.0; theta.len()];
+    let value = model.log_density_and_score(theta, &mut scratch, &mut together);
+    let alone = model.log_density(theta);
+    assert!(
+        (value - alone).abs() < 1e-12 * alone.abs(),
+        "{name}: {value}, {alone}"
+    );
+    assert_close(&format!("{name}: both at once"), &together, &by_hand, 1e-12);
+    let n = model.n_data();
     let mut mean = vec![0.0; theta.len()];
-    let mut scratch = vec![f64::NAN; Posterior::scratch_len(model)];
     for row in 0..n as u64 {
         let mut out = vec![0.0; theta.len()];
         let rows = [langevin::real::Word(row)];
-        Posterior::minibatch_score::<f64>(model, theta, &rows, &mut scratch, &mut out);
+        model.minibatch_score::<f64>(theta, &rows, &mut scratch, &mut out);
         for (mean, out) in mean.iter_mut().zip(&out) {
             *mean += out / n as f64;
         }
@@ -36,7 +45,7 @@ fn check_score<P: Posterior>(name: &str, model: &P, theta: &[f64]) {
     );
     let all: Vec<_> = (0..n as u64).map(langevin::real::Word).collect();
     let mut out = vec![0.0; theta.len()];
-    Posterior::minibatch_score::<f64>(model, theta, &all, &mut scratch, &mut out);
+    model.minibatch_score::<f64>(theta, &all, &mut scratch, &mut out);
     assert_close(&format!("{name}: all rows"), &out, &by_hand, 1e-12);
 }
 
@@ -82,7 +91,7 @@ fn scores_by_hand_equal_dual_numbers_and_minibatches_are_unbiased() {
     );
     assert_close(
         "B",
-        gaussian.metric().unwrap().matrix().as_slice(),
+        gaussian.natural().unwrap().matrix().as_slice(),
         &rows(&g["B"]),
         1e-12,
     );

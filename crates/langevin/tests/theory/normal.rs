@@ -7,13 +7,13 @@ use crate::{assert_close, five, number, reference, two_observables};
 
 /// The names of the five systems in (μ, σ).
 fn five_normal(delta: f64) -> [(&'static str, NormalMetric, NormalSkew); 5] {
-    use NormalMetric::{Fisher, Identity};
+    use NormalMetric::{Identity, Natural};
     [
         ("LD", Identity, NormalSkew::None),
-        ("RM", Fisher, NormalSkew::None),
+        ("RM", Natural, NormalSkew::None),
         ("Irr", Identity, NormalSkew::Constant(delta)),
-        ("RMIrr", Fisher, NormalSkew::Constant(delta)),
-        ("GiIrr", Fisher, NormalSkew::Geometric(delta)),
+        ("RMIrr", Natural, NormalSkew::Constant(delta)),
+        ("GiIrr", Natural, NormalSkew::Geometric(delta)),
     ]
 }
 
@@ -58,7 +58,7 @@ fn normal_values_are_met() {
             // Heavy tails: with the identity metric the basis resolves e^{−tL} less well.
             let tolerance = match metric {
                 NormalMetric::Identity => 1e-10,
-                NormalMetric::Fisher => 1e-12,
+                NormalMetric::Natural => 1e-12,
             };
             assert_close(name, batch.unwrap(), key("batch"), tolerance);
         }

@@ -172,7 +172,7 @@ fn bad_input_is_refused_by_the_condition_it_violates() {
         ),
         "{e}"
     );
-    let e = NormalDiffusion::new(small, NormalMetric::Fisher, NormalSkew::None, 0.5);
+    let e = NormalDiffusion::new(small, NormalMetric::Natural, NormalSkew::None, 0.5);
     assert!(matches!(
         e.err(),
         Some(Error::TooFew {

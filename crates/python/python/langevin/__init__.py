@@ -21,7 +21,7 @@ from . import theory
 from ._core import __version__
 from .comparison import Comparison, compare
 from .compiled import CompiledTarget, from_cfunc
-from .divergence import Divergence, DivergenceWarning
+from .escape import Escape, EscapeWarning
 from .dynamics import LD, RM, Dynamics, GiIrr, Irr, RMIrr
 from .jax_target import JaxMetric, JaxTarget, from_jax
 from .metric import Metric
@@ -42,8 +42,8 @@ __all__ = [
     "RM",
     "CompiledTarget",
     "Comparison",
-    "Divergence",
-    "DivergenceWarning",
+    "Escape",
+    "EscapeWarning",
     "Dynamics",
     "GiIrr",
     "Ica",

@@ -35,7 +35,7 @@ class Row:
     variance: Spread
     gain: Spread
     cost: float
-    divergences: int
+    escapes: int
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Comparison:
                 first = variances if first is None else first
                 variance = spread([v for _, v in variances])
                 gain = _core.ratio(first, variances) or (float("nan"), float("nan"))
-                done = trace.n_steps * (len(trace.chains) + len(trace.divergences))
+                done = trace.n_steps * (len(trace.chains) + len(trace.escapes))
                 seconds = trace.seconds / (max(1, done) * trace.step_size)
                 rows.append(
                     Row(
@@ -89,7 +89,7 @@ class Comparison:
                         variance=variance,
                         gain=Spread(*gain),
                         cost=variance.mean * seconds,
-                        divergences=len(trace.divergences),
+                        escapes=len(trace.escapes),
                     )
                 )
         return rows
@@ -101,15 +101,15 @@ class Comparison:
         >>> comparison = lv.compare(lv.LinearGaussian([[1.0, 2.0]]), ["LD", "RM"], step_size=0.05,
         ...                         n_steps=1_000, observables=["sum"], seed=0, progress=False)
         >>> print(comparison.table().splitlines()[0])
-        observable  dynamics        mean   asymptotic variance                gain   cost/s  diverged
+        observable  dynamics        mean   asymptotic variance                gain   cost/s   escaped
         """
         width = max([len(o) for o in self.observables] + [10])
         head = f"{'dynamics':<10}{'mean':>10}{'asymptotic variance':>22}{'gain':>20}"
-        lines = [f"{'observable':<{width}}  {head}{'cost/s':>9}{'diverged':>10}"]
+        lines = [f"{'observable':<{width}}  {head}{'cost/s':>9}{'escaped':>10}"]
         for row in self.rows():
             lines.append(
                 f"{row.observable:<{width}}  {row.dynamics:<10}{row.mean:>10.4g}"
-                f"{row.variance!s:>22}{row.gain!s:>20}{row.cost:>9.1e}{row.divergences:>10}"
+                f"{row.variance!s:>22}{row.gain!s:>20}{row.cost:>9.1e}{row.escapes:>10}"
             )
         return "\n".join(lines)
 

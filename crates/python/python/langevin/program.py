@@ -11,7 +11,7 @@ import numpy as np
 from . import _core
 from ._arrays import count
 from .comparison import Comparison
-from .divergence import Divergence, warn_of
+from .escape import Escape, warn_of
 from .dynamics import Dynamics
 from .progress import Bar, wanted
 from .target import Parameter
@@ -34,8 +34,9 @@ def run(
     of results.json. `dynamics` names one of several to sample.
 
     With `out`, that folder gets the files of the program, and finished work that is in it already
-    is not done again; without, nothing is left on disk. `seed` replaces that of the run file, and
-    results do not depend on `threads`. Ctrl-C raises KeyboardInterrupt.
+    is not done again; without, nothing is left on disk. `seed` replaces that of the run file; where
+    there is none one is drawn, which is in the result. Results do not depend on `threads`. Ctrl-C
+    raises KeyboardInterrupt.
 
     >>> import pathlib, tempfile
     >>> import langevin as lv
@@ -53,7 +54,7 @@ def run(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "normal.toml")
     ...     _ = path.write_text(text)
-    ...     trace = lv.run(path, progress=False)
+    ...     trace = lv.run(path, seed=0, progress=False)
     >>> trace
     Trace(4 chains × 1000 draws of mu, sigma; GiIrr, seed 0)
     """
@@ -66,9 +67,9 @@ def run(
     with Bar(file.work(name), label, wanted(progress)) as bar:
         if name is None:
             return _comparison(file.compare((folder, workers, bar)), names)
-        stored, divergences, seconds = file.sample(name, (folder, workers, bar))
-    trace = Trace._of_stored(stored, divergences, seconds)
-    warn_of(trace.divergences, stored.values().shape[0])
+        stored, escapes, seconds = file.sample(name, (folder, workers, bar))
+    trace = Trace._of_stored(stored, escapes, seconds)
+    warn_of(trace.escapes, stored.values().shape[0])
     return trace
 
 
@@ -79,18 +80,18 @@ def _comparison(compared: _core.Compared, names: list[str]) -> Comparison:
     observables = tuple(entry["observable"] for entry in results["truth"])
     traces = {}
     for i, (name, arm) in enumerate(zip(names, settings["dynamics"])):
-        found = results["dynamics"][i]["divergences"]
-        divergences = tuple(Divergence(d["chain"], d["step"]) for d in found)
-        chains = np.setdiff1d(np.arange(settings["n_chains"]), [d.chain for d in divergences])
+        found = results["dynamics"][i]["escapes"]
+        escapes = tuple(Escape(d["chain"], d["step"]) for d in found)
+        chains = np.setdiff1d(np.arange(settings["n_chains"]), [d.chain for d in escapes])
         empty = np.empty((len(chains), 0, len(parameters)))
         step_size = arm["step_size"]
-        warn_of(divergences, settings["n_chains"])
+        warn_of(escapes, settings["n_chains"])
         traces[name] = Trace(
             draws=empty,
             unconstrained=empty,
             chains=chains,
             parameters=parameters,
-            divergences=divergences,
+            escapes=escapes,
             interrupted=False,
             seconds=compared.seconds(i),
             metric_error=None,
@@ -116,7 +117,7 @@ def _comparison(compared: _core.Compared, names: list[str]) -> Comparison:
 def open_store(path: str | os.PathLike[str]) -> Trace:
     """Opens a Zarr store of draws, one that the program or `Trace.save` wrote, or xarray or ArviZ.
 
-    Chains with draws that are not finite have diverged: they are in `divergences` and not in
+    Chains with draws that are not finite have escaped: they are in `escapes` and not in
     `draws`. The settings of the run are in `attributes`, numbers per draw in `sample_stats`.
 
     >>> import tempfile

@@ -1,4 +1,4 @@
-"""A progress bar with rate, divergences and time left: tqdm's where there is one, else our own."""
+"""A progress bar with rate, escapes and time left: tqdm's where there is one, else our own."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _rate(steps: float) -> str:
 
 
 class Bar:
-    """Shows chain-steps done; called with their number and that of divergences."""
+    """Shows chain-steps done; called with their number and that of escapes."""
 
     def __init__(self, total: int, label: str, show: bool) -> None:
         self._total = total
@@ -50,23 +50,23 @@ class Bar:
             self._bar = tqdm(total=self._total, desc=self._label, unit="step", unit_scale=True)
         return self
 
-    def __call__(self, done: int, divergences: int) -> None:
+    def __call__(self, done: int, escapes: int) -> None:
         """Moves the bar."""
         if self._bar is not None:
             self._bar.update(done - self._bar.n)
-            if divergences:
-                self._bar.set_postfix(divergences=divergences)
+            if escapes:
+                self._bar.set_postfix(escapes=escapes)
             return
         now = time.perf_counter()
         if self._show and (now - self._drawn > 0.2 or done >= self._total):
             self._drawn = now
-            self._draw(done, divergences, now - self._begin)
+            self._draw(done, escapes, now - self._begin)
 
-    def _draw(self, done: int, divergences: int, elapsed: float) -> None:
+    def _draw(self, done: int, escapes: int, elapsed: float) -> None:
         share = min(1.0, done / max(1, self._total))
         bar = ("█" * round(24 * share)).ljust(24, "·")
         left = _duration(elapsed / share - elapsed) if share > 0 else "?"
-        bad = f", {divergences} diverged" if divergences else ""
+        bad = f", {escapes} escaped" if escapes else ""
         sys.stderr.write(
             f"\r{self._label} {share:4.0%} |{bar}| {_rate(done / max(elapsed, 1e-9))} steps/s, "
             f"{_duration(elapsed)} gone, {left} left{bad}  "

@@ -1,4 +1,4 @@
-"""What a run gave: draws, averages, divergences."""
+"""What a run gave: draws, averages, escapes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from . import _core
 from ._arrays import Array, flag
 from ._extras import require
 from ._warnings import warn
-from .divergence import Divergence, warn_of
+from .escape import Escape, warn_of
 from .dynamics import DEFAULT_BETA, Dynamics
 from .summary import COLUMNS, Spread, Summary, spread
 from .target import BaseTarget, Parameter
@@ -42,8 +42,8 @@ class Trace:
     chains: NDArray[np.int64]
     #: Names and shapes of the coordinates of `draws`.
     parameters: tuple[Parameter, ...]
-    #: Chains that diverged.
-    divergences: tuple[Divergence, ...]
+    #: Chains that escaped.
+    escapes: tuple[Escape, ...]
     #: Whether the run was stopped before its end.
     interrupted: bool
     #: Seconds that the run took.
@@ -75,9 +75,9 @@ class Trace:
         settings: _core.Settings,
         metric_error: float | None,
     ) -> Trace:
-        divergences = tuple(Divergence(c, s) for c, s in recorded.divergences)
+        escapes = tuple(Escape(c, s) for c, s in recorded.escapes)
         healthy = np.ones(settings["n_chains"], dtype=bool)
-        healthy[[d.chain for d in divergences]] = False
+        healthy[[d.chain for d in escapes]] = False
         draws, lengths = recorded.draws(), recorded.lengths()
         kept = healthy.copy()
         if recorded.cancelled:
@@ -85,7 +85,7 @@ class Trace:
             kept &= lengths >= n
             draws = draws[:, :n]
             warn(f"the run was interrupted; {int(kept.sum())} chains with {n} draws each are kept")
-        warn_of(divergences, settings["n_chains"])
+        warn_of(escapes, settings["n_chains"])
         unconstrained = draws[kept]
         constrained, parameters = target._constrained(unconstrained)
         burn_in, thin = settings["burn_in"], settings["thin"]
@@ -96,7 +96,7 @@ class Trace:
             unconstrained=unconstrained,
             chains=np.flatnonzero(kept),
             parameters=parameters,
-            divergences=divergences,
+            escapes=escapes,
             interrupted=recorded.cancelled,
             seconds=recorded.seconds,
             metric_error=metric_error,
@@ -118,7 +118,7 @@ class Trace:
     @staticmethod
     def _of_stored(
         stored: _core.Stored,
-        divergences: list[tuple[int, int]] | None = None,
+        escapes: list[tuple[int, int]] | None = None,
         seconds: float | None = None,
     ) -> Trace:
         """The chains of a store whose draws are all finite."""
@@ -127,12 +127,12 @@ class Trace:
         burn_in, thin = int(attributes.get("burn_in", 0)), int(attributes.get("thin", 1))
         finite = np.all(np.isfinite(values), axis=2)
         healthy = np.all(finite, axis=1)
-        if divergences is None:
+        if escapes is None:
             # Where nobody has written down the step, the first bad draw has to do.
             bad = np.flatnonzero(~healthy)
             steps = {int(c): burn_in + thin * int(np.argmin(finite[c])) for c in bad}
-            known = zip(attributes.get("diverged_chains", ()), attributes.get("diverged_at", ()))
-            divergences = sorted((steps | dict(known)).items())
+            known = zip(attributes.get("escaped_chains", ()), attributes.get("escaped_at", ()))
+            escapes = sorted((steps | dict(known)).items())
         parameters = tuple(
             Parameter(
                 name,
@@ -152,12 +152,12 @@ class Trace:
             unconstrained=values[healthy],
             chains=np.flatnonzero(healthy),
             parameters=parameters,
-            divergences=tuple(Divergence(c, s) for c, s in divergences),
+            escapes=tuple(Escape(c, s) for c, s in escapes),
             interrupted=False,
             seconds=attributes.get("sampling_time", float("nan")) if seconds is None else seconds,
             metric_error=None,
             dynamics=_dynamics(attributes, settings),
-            n_steps=_n_steps(attributes, burn_in + thin * values.shape[1]),
+            n_steps=int(attributes.get("n_steps", burn_in + thin * values.shape[1])),
             step_size=step_size["a"] if isinstance(step_size, dict) else float(step_size),
             burn_in=burn_in,
             thin=thin,
@@ -171,7 +171,7 @@ class Trace:
         chains, draws = self.draws.shape[:2]
         names = ", ".join(p.name for p in self.parameters)
         seed = "" if self.seed is None else f", seed {self.seed}"
-        bad = f"; {len(self.divergences)} chains diverged" if self.divergences else ""
+        bad = f"; {len(self.escapes)} chains escaped" if self.escapes else ""
         stopped = "; interrupted" if self.interrupted else ""
         run = f"{self.dynamics.name}{seed}{bad}{stopped}"
         return f"Trace({chains} chains × {draws} draws of {names}; {run})"
@@ -286,7 +286,7 @@ class Trace:
 
     def save(self, path: str | os.PathLike[str], *, replace: bool = False) -> None:
         """Writes the draws as a store that `open_store`, xarray, ArviZ and the program's
-        ``langevin diagnose`` open. Chains that diverged are in it as NaN.
+        ``langevin diagnose`` open. Chains that escaped are in it as NaN.
 
         >>> import tempfile
         >>> import langevin as lv
@@ -298,9 +298,9 @@ class Trace:
         >>> bool((again.draws == trace.draws).all())
         True
         """
-        diverged = [d.chain for d in self.divergences]
-        place = np.searchsorted(np.sort([*self.chains, *diverged]), self.chains)
-        shape = (len(self.chains) + len(diverged), self.draws.shape[1])
+        escaped = [d.chain for d in self.escapes]
+        place = np.searchsorted(np.sort([*self.chains, *escaped]), self.chains)
+        shape = (len(self.chains) + len(escaped), self.draws.shape[1])
         draws = np.full((*shape, self.draws.shape[2]), np.nan)
         draws[place] = np.concatenate([_row_major(self, p) for p in self.parameters], axis=2)
         diverging = np.ones(shape, dtype=bool)
@@ -365,9 +365,9 @@ class Trace:
             known["seed"] = self.seed
         if np.isfinite(self.seconds):
             known["sampling_time"] = self.seconds
-        if self.divergences:
-            known["diverged_chains"] = [d.chain for d in self.divergences]
-            known["diverged_at"] = [d.step for d in self.divergences]
+        if self.escapes:
+            known["escaped_chains"] = [d.chain for d in self.escapes]
+            known["escaped_at"] = [d.step for d in self.escapes]
         return known | {name: _plain(value) for name, value in self.attributes.items()}
 
     def _settings(self) -> dict[str, Any]:
@@ -425,11 +425,6 @@ def _settings(attributes: dict[str, Any]) -> dict[str, Any]:
     except (KeyError, TypeError, ValueError):
         return {}
     return {k: v for k, v in found.items() if v is not None} if isinstance(found, dict) else {}
-
-
-def _n_steps(attributes: dict[str, Any], otherwise: int) -> int:
-    """The number of states of each chain; the program writes it as `steps`."""
-    return int(attributes.get("n_steps", attributes.get("steps", otherwise)))
 
 
 def _dynamics(attributes: dict[str, Any], settings: dict[str, Any]) -> Dynamics:

@@ -4,8 +4,8 @@ pub mod figures;
 pub mod tables;
 
 use langevin::batch::Gradient;
-use langevin::integrator::StepSize;
 use langevin::skew::Skew;
+use langevin::transition::StepSize;
 
 use super::{ArmResult, Comparison};
 use crate::figure::Figure;
@@ -30,12 +30,8 @@ pub fn view(comparison: &Comparison, prefix: &str) -> View {
         .paragraph(what_was_run(run))
         .item(tables::variances(comparison, &format!("{prefix}variances")))
         .item(tables::cost(comparison, &format!("{prefix}cost")));
-    if comparison
-        .arms
-        .iter()
-        .any(|arm| !arm.divergences.is_empty())
-    {
-        section = section.paragraph(divergence_sentence(&comparison.arms));
+    if comparison.arms.iter().any(|arm| !arm.escapes.is_empty()) {
+        section = section.paragraph(escape_sentence(&comparison.arms));
     }
     let figures = figures::all(comparison, prefix);
     for (number, figure) in figures.iter().enumerate() {
@@ -65,11 +61,11 @@ pub fn what_was_run(run: &Run) -> String {
     )
 }
 
-fn divergence_sentence(arms: &[ArmResult]) -> String {
+fn escape_sentence(arms: &[ArmResult]) -> String {
     let lost: Vec<String> = arms
         .iter()
-        .filter(|arm| !arm.divergences.is_empty())
-        .map(|arm| format!("{} of {}", arm.divergences.len(), arm.arm.name))
+        .filter(|arm| !arm.escapes.is_empty())
+        .map(|arm| format!("{} of {}", arm.escapes.len(), arm.arm.name))
         .collect();
     format!(
         "Chains that left the finite numbers or the support are counted and left out: {}.",

@@ -20,7 +20,7 @@ pub fn variances(comparison: &Comparison, id: &str) -> Table {
             .column(column(format!("ratio to {first}")))
             .column(column("exact variance".into()));
     }
-    table = table.column(Column::new("diverged chains"));
+    table = table.column(Column::new("escaped chains"));
     for arm in &comparison.arms {
         let mut cells = vec![Cell::text(&arm.arm.name)];
         for result in &arm.observables {
@@ -45,7 +45,7 @@ pub fn variances(comparison: &Comparison, id: &str) -> Table {
                 exact.map(Cell::number).unwrap_or_default(),
             ]);
         }
-        cells.push(Cell::number(arm.divergences.len() as f64));
+        cells.push(Cell::number(arm.escapes.len() as f64));
         table = table.row(Row::new(cells));
     }
     table

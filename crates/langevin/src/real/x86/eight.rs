@@ -2,6 +2,7 @@
 
 use std::arch::x86_64::*;
 
+use super::super::dispatch::{Work, with_avx512};
 use super::super::{BitLanes, Lanes};
 use super::{F64x8, U64x8};
 
@@ -51,6 +52,11 @@ unsafe impl Lanes for F64x8 {
     type Mask = __mmask8;
     type Fields = __mmask32;
 
+    #[inline(always)]
+    fn enter<W: Work>(work: W) -> W::Output {
+        // SAFETY: see the top of the parent module.
+        unsafe { with_avx512(work) }
+    }
     #[inline(always)]
     fn load(numbers: &[f64]) -> Self {
         let numbers = &numbers[..8];

@@ -2,19 +2,25 @@
 
 use std::arch::x86_64::*;
 
+use super::super::dispatch::{Work, with_avx2};
 use super::super::lanes::{TOP_OF_FIELDS, nonzero_fields};
-use super::super::{BitLanes, Lanes, Twice};
+use super::super::{BitLanes, Lanes, Pair};
 use super::{F64x4, U64x4};
 
 // SAFETY: a register of numbers.
 unsafe impl Lanes for F64x4 {
     const WIDTH: usize = 4;
     type Bits = U64x4;
-    type Octet = Twice<F64x4>;
+    type Octet = Pair<F64x4>;
     type Register = Self;
     type Mask = U64x4;
     type Fields = U64x4;
 
+    #[inline(always)]
+    fn enter<W: Work>(work: W) -> W::Output {
+        // SAFETY: see the top of the parent module.
+        unsafe { with_avx2(work) }
+    }
     #[inline(always)]
     fn load(numbers: &[f64]) -> Self {
         let numbers = &numbers[..4];

@@ -1,8 +1,8 @@
 //! Packs of four (AVX2 + FMA) and eight (AVX-512) chains by the processor's own instructions.
 //!
-//! The methods are safe to call only where the processor has the instructions; packs of these
-//! types are made nowhere but inside [`Kernel::run`](super::Kernel::run), which
-//! [`Isa`](super::Isa) enters after it has asked the processor. This module holds the crate's only
+//! The methods are safe to call only where the processor has the instructions. These types have no
+//! name outside of `real`: they are reached through the parameter of [`Kernel::run`](super::Kernel::run),
+//! which [`Isa`](super::Isa) fills in after it has asked the processor. This module holds the crate's only
 //! `unsafe` arithmetic.
 
 mod eight;
@@ -13,7 +13,13 @@ use std::ops::{
     Add, AddAssign, BitAnd, BitOr, BitXor, Div, Mul, MulAssign, Neg, Shl, Shr, Sub, SubAssign,
 };
 
+use super::lanes::Sealed;
 use super::{BitLanes, Lanes, Real, elementary_functions};
+
+impl Sealed for F64x4 {}
+impl Sealed for U64x4 {}
+impl Sealed for F64x8 {}
+impl Sealed for U64x8 {}
 
 /// Four `f64` in one AVX2 register.
 #[derive(Clone, Copy, Debug)]

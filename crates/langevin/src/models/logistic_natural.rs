@@ -1,9 +1,9 @@
-//! The Fisher metric of logistic regression, over all data.
+//! The natural metric of logistic regression, over all data.
 
-use super::one_chain::{Products, Pull};
-use super::products::PairProducts;
-use crate::linalg::{cholesky, inverse_from_factor, solve_transposed};
-use crate::metric::Metric;
+use crate::kernels::data_in_lanes::{Products, Pull};
+use crate::kernels::pair_products::PairProducts;
+use crate::linalg::{cholesky, inverse_from_factor, log_det, solve_lower, solve_transposed};
+use crate::metric::{Metric, Solve};
 use crate::real::{Isa, Kernel, Lanes, OCTET, Real};
 use crate::skew::SkewMatrix;
 use crate::target::Rows;
@@ -15,7 +15,7 @@ use crate::target::Rows;
 /// are quadratic forms. Neither λ nor λ'x depends on the sign of x, so that features with the
 /// sign of the label serve as well.
 #[derive(Clone, Debug)]
-pub struct LogisticFisher {
+pub struct LogisticNatural {
     features: Rows,
     products: PairProducts,
     prior_precision: f64,
@@ -42,9 +42,9 @@ struct Parts<'a, R> {
     work: &'a mut [R],
 }
 
-impl LogisticFisher {
+impl LogisticNatural {
     pub(super) fn new(features: &Rows, prior_precision: f64, plus_identity: bool) -> Self {
-        LogisticFisher {
+        LogisticNatural {
             products: PairProducts::new(features),
             features: features.clone(),
             prior_precision,
@@ -169,7 +169,7 @@ impl LogisticFisher {
     }
 }
 
-impl Metric for LogisticFisher {
+impl Metric for LogisticNatural {
     fn dim(&self) -> usize {
         self.products.dim()
     }
@@ -271,6 +271,40 @@ impl Metric for LogisticFisher {
         }
         let weights = parts.per_datum;
         self.weighted_pull(parts.slopes, weights, parts.inverse, parts.work, div_b);
+    }
+}
+
+impl LogisticNatural {
+    /// The Cholesky factor of B, in the scratch space.
+    #[inline(always)]
+    fn factor_of_metric<'a, R: Real>(&self, scratch: &'a mut [R]) -> &'a [R] {
+        let d = Metric::dim(self);
+        let parts = self.split(scratch);
+        let factor = &mut parts.work[..d * d];
+        factor.copy_from_slice(parts.inverse);
+        if self.plus_identity {
+            for i in 0..d {
+                factor[i * d + i] += R::one();
+            }
+        }
+        cholesky(factor, d);
+        factor
+    }
+}
+
+/// By another factorisation, of B itself.
+impl Solve for LogisticNatural {
+    #[inline(always)]
+    fn solve<R: Real>(&self, _theta: &[R], scratch: &mut [R], v: &[R], out: &mut [R]) {
+        let factor = self.factor_of_metric(scratch);
+        out.copy_from_slice(v);
+        solve_lower(factor, v.len(), out);
+        solve_transposed(factor, v.len(), out);
+    }
+
+    #[inline(always)]
+    fn log_det<R: Real>(&self, theta: &[R], scratch: &mut [R]) -> R {
+        log_det(self.factor_of_metric(scratch), theta.len())
     }
 }
 

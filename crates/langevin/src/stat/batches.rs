@@ -1,30 +1,32 @@
 //! Batch means of chains that were never stored: from sums at the edges of the batches.
 
-use super::Averages;
-use crate::stat::{Spread, variance_of_batches};
+use super::{Spread, variance_of_batches};
+use crate::record::Averages;
 use crate::{Result, check};
 
 /// Batches of equal length at the end of a run, for the asymptotic variance of a time average.
 ///
-/// The edges go into the [`Marks`](super::Marks) of [`Averages`]; memory does not depend on the number of steps.
+/// The edges go into the [`Marks`](crate::record::Marks) of [`Averages`]; memory does not depend on the number of steps.
 ///
 /// ```
 /// use langevin::chain::{Control, Plan, Start, run};
 /// use langevin::dynamics::Dynamics;
 /// use langevin::models::NormalParameters;
-/// use langevin::record::{Averages, Batches, Marks, Observable};
-/// use langevin::stat::DEFAULT_BATCHES;
+/// use langevin::oracle::Exact;
+/// use langevin::record::{Averages, Marks, Observable};
+/// use langevin::stat::{Batches, DEFAULT_BATCHES};
 ///
 /// let target = NormalParameters::new(vec![-1.0, 0.0, 1.0, 2.0])?;
 /// let plan = Plan::new(5000, 0.01).chains(8).start(Start::Fixed(vec![0.5, 1.0]));
 /// let batches = Batches::new(1000, 5000, DEFAULT_BATCHES, 0.01)?;
 /// let marks = Marks::new(batches.edges().iter().copied())?;
 /// let record = || Averages::new(vec![Observable::Sum].into(), marks.clone());
-/// let outcome = run(&target, &Dynamics::rm(target.metric()), &plan, record, Control::default())?;
+/// let dynamics = Dynamics::rm(target.natural());
+/// let outcome = run(&Exact::new(&target), &dynamics, &plan, record, Control::default())?;
 /// let chains = outcome.healthy().map(|(_, averages, lane)| (averages, lane));
 /// let spread = batches.over_chains(chains, 0)?;
 /// assert!(spread.mean > 0.0);
-/// # Ok::<(), langevin::Error>(())
+/// # Ok::<(), langevin::chain::RunError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batches {
@@ -80,7 +82,7 @@ impl Batches {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Block, Marks, Observable, Record};
+    use crate::record::{Block, Marks, Observable, Part, Record, Shape};
     use crate::stat::batch_means;
 
     #[test]
@@ -90,12 +92,24 @@ mod tests {
         let batches = Batches::new(7, 110, 10, 0.5).unwrap();
         let marks = Marks::new(batches.edges().iter().copied()).unwrap();
         let mut averages = Averages::new(vec![Observable::Sum].into(), marks);
+        averages.begin(&Shape {
+            first_chain: 0,
+            n_chains: 1,
+            lanes: 1,
+            dim: 1,
+        });
         for (block, states) in series.chunks(9).enumerate() {
             averages.push(&Block {
                 first_step: 9 * block as u64,
                 dim: 1,
-                states,
-                step_sizes: None,
+                len: states.len(),
+                weights: None,
+                parts: &[Part {
+                    lane: 0,
+                    states,
+                    reports: &[],
+                    scores: &[],
+                }],
             });
         }
         let want = batch_means(&series[7..], 10, 0.5).unwrap();

@@ -10,21 +10,21 @@ use crate::rows::{Picked, Rows};
 /// Rows of a chain whose weights are made together.
 const ROWS: usize = 16;
 /// Features up to which this pays: what belongs to a chain stays in registers.
-pub(super) const MOST_FEATURES: usize = 8 * OCTET;
+pub(crate) const MOST_FEATURES: usize = 8 * OCTET;
 
 /// From x·θ to the weight of x in the score.
-pub(super) trait Weight {
+pub(crate) trait Weight {
     fn weight<R: Real>(product: R) -> R;
 }
 
 /// Number of scratch entries for a dimension.
-pub(super) fn scratch_len(dim: usize) -> usize {
+pub(crate) fn scratch_len(dim: usize) -> usize {
     2 * dim.next_multiple_of(OCTET) + ROWS
 }
 
 /// `out = Σ weight(x·θ) x` over the rows of each chain.
 #[inline(always)]
-pub(super) fn weighted_rows<L: Lanes, W: Weight>(
+pub(crate) fn weighted_rows<L: Lanes, W: Weight>(
     data: &Rows,
     index: &[L::Bits],
     theta: &[L],

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from ._warnings import warn
 
 
-class DivergenceWarning(UserWarning):
+class EscapeWarning(UserWarning):
     """Chains left the finite numbers or the support and are not in the draws.
 
     >>> import langevin as lv
-    >>> issubclass(lv.DivergenceWarning, UserWarning)
+    >>> issubclass(lv.EscapeWarning, UserWarning)
     True
     """
 
 
 @dataclass(frozen=True)
-class Divergence:
+class Escape:
     """A chain that left the finite numbers or the support, and the number of its first bad state.
 
     >>> import langevin as lv
-    >>> lv.Divergence(chain=3, step=17).step
+    >>> lv.Escape(chain=3, step=17).step
     17
     """
 
@@ -29,12 +29,12 @@ class Divergence:
     step: int
 
 
-def warn_of(divergences: tuple[Divergence, ...], n_chains: int) -> None:
-    """Says that chains diverged."""
-    if divergences:
-        first = min(divergences, key=lambda d: d.step)
+def warn_of(escapes: tuple[Escape, ...], n_chains: int) -> None:
+    """Says that chains escaped."""
+    if escapes:
+        first = min(escapes, key=lambda d: d.step)
         warn(
-            f"{len(divergences)} of {n_chains} chains diverged (the first, chain {first.chain}, at "
+            f"{len(escapes)} of {n_chains} chains escaped (the first, chain {first.chain}, at "
             f"step {first.step}) and are left out; a smaller step_size may help",
-            DivergenceWarning,
+            EscapeWarning,
         )

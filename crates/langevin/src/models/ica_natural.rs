@@ -1,8 +1,8 @@
 //! The metric of the natural gradient for independent component analysis (section 3.5 of the paper).
 
 use super::ica::side;
-use crate::linalg::cholesky;
-use crate::metric::Metric;
+use crate::linalg::{cholesky, log_det, solve_lower, solve_transposed};
+use crate::metric::{Metric, Solve};
 use crate::real::Real;
 use crate::skew::SkewMatrix;
 
@@ -126,5 +126,47 @@ impl Metric for IcaNatural {
                 }
             }
         }
+    }
+}
+
+impl IcaNatural {
+    /// The Cholesky factor of P, in the scratch space.
+    #[inline(always)]
+    fn factor<'a, R: Real>(&self, m: usize, scratch: &'a mut [R]) -> &'a [R] {
+        let (p, factor) = scratch.split_at_mut(m * m);
+        if !self.plus_identity {
+            factor.copy_from_slice(p);
+            cholesky(factor, m);
+        }
+        factor
+    }
+}
+
+/// B⁻¹ vec F = vec(F P⁻¹), and det B = (det P)^m.
+impl Solve for IcaNatural {
+    #[inline(always)]
+    fn solve<R: Real>(&self, theta: &[R], scratch: &mut [R], v: &[R], out: &mut [R]) {
+        let m = side(theta.len(), self.m);
+        let factor = self.factor(m, scratch);
+        // Row by row of F, gathered where its column will be: P is symmetric.
+        for row in 0..m {
+            let x = &mut out[row * m..(row + 1) * m];
+            for col in 0..m {
+                x[col] = v[col * m + row];
+            }
+            solve_lower(factor, m, x);
+            solve_transposed(factor, m, x);
+        }
+        for row in 0..m {
+            for col in 0..row {
+                out.swap(row * m + col, col * m + row);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn log_det<R: Real>(&self, theta: &[R], scratch: &mut [R]) -> R {
+        let m = side(theta.len(), self.m);
+        log_det(self.factor(m, scratch), m) * m as f64
     }
 }

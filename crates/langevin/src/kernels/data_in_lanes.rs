@@ -6,7 +6,7 @@ use crate::real::{Kernel, Lanes, OCTET, Real};
 use crate::rows::Line;
 
 /// `products[n] = xₙ·θ`.
-pub(super) struct Products<'a> {
+pub(crate) struct Products<'a> {
     /// Rows by octets.
     pub rows: &'a [Line],
     pub theta: &'a [f64],
@@ -54,7 +54,7 @@ fn transposed<L: Lanes>(octets: &[Line], stride: usize) -> [L; OCTET] {
 }
 
 /// `sums = Σ weights[n] xₙ`, padded as rows are.
-pub(super) struct Pull<'a> {
+pub(crate) struct Pull<'a> {
     pub rows: &'a [Line],
     pub weights: &'a [f64],
     pub sums: &'a mut [f64],
@@ -101,7 +101,7 @@ fn pull<L: Lanes, const K: usize>(
 }
 
 /// Adds `Σ weights[n] row[n]` of each panel to the panel's entries; rows are octets.
-pub(super) struct PanelSums<'a> {
+pub(crate) struct PanelSums<'a> {
     /// [panel][datum].
     pub block: &'a [Line],
     pub weights: &'a [f64],
@@ -147,7 +147,7 @@ fn add_panels<L: Lanes, const P: usize>(panels: &[Line], weights: &[f64], packed
 }
 
 /// `forms[s][n] = Σ packed[s][c] row[n][c]` over all panels, for one or two packed matrices.
-pub(super) struct Forms<'a, const S: usize> {
+pub(crate) struct Forms<'a, const S: usize> {
     /// [panel][datum].
     pub block: &'a [Line],
     /// Data in the block.

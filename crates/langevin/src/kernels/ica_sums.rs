@@ -1,22 +1,22 @@
 //! Σ tanh(½ y) xᵀ, y = W x, over rows: nearly all the work of independent component analysis.
 
 use crate::real::{BitLanes, Isa, Kernel, Lanes, OCTET, Real};
-use crate::target::Rows;
+use crate::rows::Rows;
 
 /// Up to so many signals, scratch space are variables of the kernel, and a chain that is alone has
 /// rows in lanes.
 const FEW_SIGNALS: usize = 3;
 
 /// Scratch entries for [`FEW_SIGNALS`].
-pub(super) const SMALL: usize = scratch_len(FEW_SIGNALS);
+pub(crate) const SMALL: usize = scratch_len(FEW_SIGNALS);
 
 /// Number of scratch entries for `m` signals.
-pub(super) const fn scratch_len(m: usize) -> usize {
+pub(crate) const fn scratch_len(m: usize) -> usize {
     m * m + 2 * m
 }
 
 /// The parts of the scratch space.
-pub(super) struct Space<'a, R> {
+pub(crate) struct Space<'a, R> {
     /// The sums, column by column, so far 0.
     sum: &'a mut [R],
     /// A row.
@@ -62,7 +62,7 @@ impl<'a, R: Real> Space<'a, R> {
 
 /// The sum over all rows.
 #[inline(always)]
-pub(super) fn sum_all<'a, R: Real>(data: &Rows, w: &[R], mut space: Space<'a, R>) -> &'a [R] {
+pub(crate) fn sum_all<'a, R: Real>(data: &Rows, w: &[R], mut space: Space<'a, R>) -> &'a [R] {
     for row in data.iter() {
         for (x, value) in space.x.iter_mut().zip(row) {
             *x = R::of(*value);
@@ -74,7 +74,7 @@ pub(super) fn sum_all<'a, R: Real>(data: &Rows, w: &[R], mut space: Space<'a, R>
 
 /// The sum over rows `index[k][lane]` in each lane.
 #[inline(always)]
-pub(super) fn sum_some<'a, L: Lanes>(
+pub(crate) fn sum_some<'a, L: Lanes>(
     data: &Rows,
     index: &[L::Bits],
     w: &[L],

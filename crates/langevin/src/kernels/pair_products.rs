@@ -6,7 +6,7 @@
 //! [`TILE`] columns. Sums of a panel's columns, or of [`TILE`] data, stay in registers while the rest
 //! streams by.
 
-use super::one_chain::{Forms, PanelSums};
+use super::data_in_lanes::{Forms, PanelSums};
 use crate::real::{Isa, Real};
 use crate::rows::{Line, Rows};
 

@@ -1,0 +1,7 @@
+//! Sums over data that take special care to be fast, apart from the formulas that they serve. Every
+//! one of them gives the same bits as the plain loop that it stands for, whatever is in lanes.
+
+pub(crate) mod data_in_lanes;
+pub(crate) mod ica_sums;
+pub(crate) mod pair_products;
+pub(crate) mod rows_of_chains;

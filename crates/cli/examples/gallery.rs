@@ -7,9 +7,11 @@
 use std::f64::consts::TAU;
 use std::path::Path;
 
-use langevin_cli::figure::{
-    Anchor, Axis, Colour, Dash, Figure, Heatmap, Histogram, Line, Mark, Panel, Points,
-    ReferenceSlope, Rule, Style, TickLabels, pair_plot, system_colour, system_style,
+use langevin_cli::png::svg_to_png;
+use langevin_cli::view::style::{line as line_of, points as points_of, style};
+use langevin_page::figure::{
+    Anchor, Axis, Colour, Dash, Figure, Heatmap, Histogram, Mark, Panel, Points, ReferenceSlope,
+    Rule, Style, TickLabels, pair_plot,
 };
 
 #[path = "gallery/demo_report.rs"]
@@ -36,11 +38,10 @@ fn main() -> Result<(), Failure> {
         wide_grid(),
     ];
     for figure in &figures {
-        std::fs::write(folder.join(format!("{}.svg", figure.id)), figure.to_svg())?;
-        std::fs::write(
-            folder.join(format!("{}.png", figure.id)),
-            figure.to_png(1600)?,
-        )?;
+        let svg = figure.to_svg();
+        let png = svg_to_png(&svg, 1600)?;
+        std::fs::write(folder.join(format!("{}.svg", figure.id)), svg)?;
+        std::fs::write(folder.join(format!("{}.png", figure.id)), png)?;
     }
     let report = demo_report::build(&figures);
     std::fs::write(folder.join("report.html"), report.to_html())?;
@@ -89,7 +90,7 @@ fn mse_curves() -> Figure {
                 })
                 .collect();
             let errors: Vec<f64> = points.iter().map(|p| 0.12 * p[1]).collect();
-            panel = panel.mark(Line::for_system(system, points).errors(&errors));
+            panel = panel.mark(line_of(system, points).errors(&errors));
         }
         figure = figure.panel(panel);
     }
@@ -104,7 +105,7 @@ fn discrepancy() -> Figure {
             .map(|i| 10f64.powf(1.0 + f64::from(i) / 2.0))
             .map(|n| [n, (2.0 - 0.25 * k as f64) * n.powf(-0.5) + 0.002])
             .collect();
-        panel = panel.mark(Line::for_system(system, points).with_markers());
+        panel = panel.mark(line_of(system, points).with_markers());
     }
     let slope = ReferenceSlope {
         label: "slope −1/2".into(),
@@ -139,15 +140,15 @@ fn trajectories() -> Figure {
         }
         let ends = vec![path[path.len() - 1]];
         single = single
-            .mark(Line::for_system(system, path).width(0.8).dash(Dash::Solid))
-            .mark(Points::for_system(system, ends));
-        mean = mean.mark(Line::for_system(system, smooth));
+            .mark(line_of(system, path).width(0.8).dash(Dash::Solid))
+            .mark(points_of(system, ends));
+        mean = mean.mark(line_of(system, smooth));
     }
     let start = Points {
         label: "start".into(),
         style: Style {
             colour: Colour::BLACK,
-            ..system_style("LD")
+            ..style("LD")
         },
         size: 6.0,
         points: vec![[5.0, 20.0]],
@@ -184,7 +185,7 @@ fn traces() -> Figure {
                 .tick_labels(TickLabels::Hidden)
         };
         let panel = Panel::new(x, Axis::linear("W_{11}").range(-2.0, 2.0));
-        let line = Line::for_system(system, points).width(0.6);
+        let line = line_of(system, points).width(0.6);
         figure = figure.panel(panel.mark(line.dash(Dash::Solid)));
     }
     figure
@@ -193,10 +194,10 @@ fn traces() -> Figure {
 /// A bimodal marginal in one and in two dimensions.
 fn marginals() -> Figure {
     let (x, y) = bimodal(40_000);
-    let bars = Histogram::of("LD", system_colour("LD"), &x, 60);
+    let bars = Histogram::of("LD", style("LD").colour, &x, 60);
     let outline = Histogram {
         filled: false,
-        ..Histogram::of("GiIrr", system_colour("GiIrr"), &y, 60)
+        ..Histogram::of("GiIrr", style("GiIrr").colour, &y, 60)
     };
     let cloud: Vec<[f64; 2]> = x.iter().zip(&y).map(|(x, y)| [*x, *y]).collect();
     Figure::new("marginals", "Histograms, a density and a cloud of points")
@@ -217,7 +218,7 @@ fn marginals() -> Figure {
         .panel(
             Panel::new(Axis::linear("θ_{1}"), Axis::linear("θ_{2}"))
                 .title("Points")
-                .mark(Points::for_system("RM", cloud[..3000].to_vec()).size(1.2)),
+                .mark(points_of("RM", cloud[..3000].to_vec()).size(1.2)),
         )
 }
 
@@ -271,7 +272,7 @@ fn odd_cases() -> Figure {
     let signs = (1..200).map(|k| [f64::from(k), (f64::from(k) / 10.0).sin()]);
     let large = (0..50).map(|k| [3e6 + 1e4 * f64::from(k), 2e-7 * f64::from(k * k)]);
     let narrow = (0..50).map(|k| [2.0 + 0.1 * f64::from(k), 3.0 + 0.01 * f64::from(k)]);
-    let line = |points| Line::for_system("LD", points);
+    let line = |points| line_of("LD", points);
     let log = |x: &str, y: &str| Panel::new(Axis::log(x), Axis::log(y));
     let linear = |x: &str, y: &str| Panel::new(Axis::linear(x), Axis::linear(y));
     Figure::new("odd", "Cases that must not break anything")
@@ -333,7 +334,7 @@ fn wide_grid() -> Figure {
                 .map(|i| 10f64.powf(-4.0 + f64::from(i) / 10.0))
                 .map(|h| [h, h.powf(0.3 + 0.1 * s as f64) * f64::from(k)])
                 .collect();
-            panel = panel.mark(Line::for_system(system, points).width(1.2));
+            panel = panel.mark(line_of(system, points).width(1.2));
         }
         figure = figure.panel(panel);
     }

@@ -1,12 +1,12 @@
 //! Tables on the terminal: aligned columns of plain text.
 
-use crate::figure::number::{concise, with_error};
-use crate::report::{Cell, Table};
+use langevin_page::figure::number::{concise, with_error};
+use langevin_page::report::{Cell, Table};
 
 /// A table as lines of text; exact values follow in brackets.
 ///
 /// ```
-/// use langevin_cli::report::{Cell, Column, Row, Table};
+/// use langevin_page::report::{Cell, Column, Row, Table};
 /// let table = Table::new("t", "Mass")
 ///     .column(Column::new("of"))
 ///     .column(Column::new("in kg"))

@@ -1,10 +1,8 @@
 //! Averages of observables over time, by the program's own arithmetic.
 
-use langevin::catalog::Measurement;
-use langevin::chain::Outcome;
 use langevin::transition::StepSize;
-use langevin_cli::compare::{self, Marks};
-use langevin_cli::execute::{Chain, Recorded};
+use langevin_run::compare::{self, Marks};
+use langevin_run::execute::{Chain, Recorded};
 use numpy::ndarray::Array2;
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -78,7 +76,7 @@ impl Averages {
 }
 
 impl Averages {
-    /// What the program recorded.
+    /// What a job recorded.
     pub fn new(marks: Marks, span: Span, recorded: Recorded) -> Self {
         Averages {
             marks,
@@ -87,36 +85,10 @@ impl Averages {
         }
     }
 
-    /// What a run of the library recorded.
-    pub fn of_outcome(marks: Marks, span: Span, outcome: &Outcome<Measurement>) -> Self {
-        let n_marks = marks.all.len();
-        let chain = |(number, record, lane): (u64, &Measurement, usize)| {
-            let mut values = vec![];
-            if let Some(averages) = &record.averages {
-                let n = averages.n_closed();
-                for observable in 0..averages.observables().len() {
-                    let sums = (0..n).map(|segment| averages.sum(segment, observable, lane));
-                    let missing = std::iter::repeat_n(f64::NAN, n_marks - n);
-                    values.extend(sums.chain(missing));
-                }
-            }
-            let escape = outcome.escapes.iter().find(|d| d.chain == number);
-            Chain {
-                number,
-                escaped: escape.map(|d| d.step),
-                values,
-            }
-        };
-        let recorded = Recorded {
-            chains: outcome.chains().map(chain).collect(),
-            ..Recorded::default()
-        };
-        Self::new(marks, span, recorded)
-    }
-
     /// The healthy chains that were not interrupted.
     fn whole(&self) -> impl Iterator<Item = &Chain> {
-        let finite = |chain: &&Chain| chain.values.last().is_some_and(|x| x.is_finite());
+        let reached = |sums: &Vec<f64>| sums.last().is_some_and(|x| x.is_finite());
+        let finite = move |chain: &&Chain| chain.sums.iter().all(reached);
         self.recorded.healthy().filter(finite)
     }
 }

@@ -90,16 +90,16 @@ fn failure(py: Python<'_>, watcher: &Watcher, error: PyErr) -> Failure {
 }
 
 /// A target made of functions.
-pub struct Functions<'a> {
+pub struct Functions {
     pub dim: usize,
     pub n_data: usize,
     pub positive: Vec<usize>,
     pub score: Py<PyAny>,
     pub minibatch_score: Option<Py<PyAny>>,
-    pub watcher: &'a Watcher,
+    pub watcher: Arc<Watcher>,
 }
 
-impl ForeignTarget for Functions<'_> {
+impl ForeignTarget for &Functions {
     fn dim(&self) -> usize {
         self.dim
     }
@@ -121,12 +121,12 @@ impl ForeignTarget for Functions<'_> {
             let value = self.score.bind(py).call1((table(py, thetas, shape[0]),));
             value
                 .and_then(|value| copy_result("score", &value, &shape, out))
-                .map_err(|e| failure(py, self.watcher, e))
+                .map_err(|e| failure(py, &self.watcher, e))
         })
     }
 }
 
-impl ForeignRows for Functions<'_> {
+impl ForeignRows for &Functions {
     fn n_data(&self) -> usize {
         self.n_data
     }
@@ -149,21 +149,21 @@ impl ForeignRows for Functions<'_> {
                 let value = function.bind(py).call1(arguments)?;
                 copy_result("the minibatch score", &value, &shape, out)
             };
-            call().map_err(|e| failure(py, self.watcher, e))
+            call().map_err(|e| failure(py, &self.watcher, e))
         })
     }
 }
 
 /// A metric made of functions.
-pub struct MetricFunctions<'a> {
+pub struct MetricFunctions {
     pub dim: usize,
     pub matrix: Py<PyAny>,
     /// (theta, J or None) → (div B, div(BJ) or None).
     pub divergence: Option<Py<PyAny>>,
-    pub watcher: &'a Watcher,
+    pub watcher: Arc<Watcher>,
 }
 
-impl ForeignMetric for MetricFunctions<'_> {
+impl ForeignMetric for &MetricFunctions {
     fn matrix(&mut self, thetas: &[f64], out: &mut [f64]) -> Result<(), Failure> {
         let n = thetas.len() / self.dim;
         let shape = [n, self.dim, self.dim];
@@ -171,7 +171,7 @@ impl ForeignMetric for MetricFunctions<'_> {
             let value = self.matrix.bind(py).call1((table(py, thetas, n),));
             value
                 .and_then(|value| copy_result("metric", &value, &shape, out))
-                .map_err(|e| failure(py, self.watcher, e))
+                .map_err(|e| failure(py, &self.watcher, e))
         })
     }
 
@@ -197,7 +197,7 @@ impl ForeignMetric for MetricFunctions<'_> {
                     None => Ok(()),
                 }
             };
-            call().map_err(|e| failure(py, self.watcher, e))
+            call().map_err(|e| failure(py, &self.watcher, e))
         })?;
         Ok(true)
     }
@@ -215,15 +215,14 @@ pub fn divergence_error(
 ) -> PyResult<f64> {
     let j = j.map(|j| SkewMatrix::new(&matrix(&j))).transpose();
     let j = j.map_err(refused)?;
-    let watcher = Watcher::default();
-    let mut metric = MetricFunctions {
+    let metric = MetricFunctions {
         dim: thetas.shape()[1],
         matrix: matrix_function,
         divergence,
-        watcher: &watcher,
+        watcher: Arc::default(),
     };
     let (dim, thetas) = (thetas.shape()[1], rows(&thetas));
-    let error = py.detach(|| divergence_check(&mut metric, &thetas, dim, j.as_ref()));
+    let error = py.detach(|| divergence_check(&mut &metric, &thetas, dim, j.as_ref()));
     error.map_err(|e| foreign(langevin::chain::RunError::Call(e)))
 }
 

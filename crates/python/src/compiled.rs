@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use langevin::foreign::{Failure, ForeignTarget};
+use langevin::foreign::{Failure, ForeignDensity, ForeignTarget};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -68,6 +68,11 @@ impl Compiled {
 }
 
 impl Compiled {
+    /// Number of coordinates.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
     fn call(&self, theta: &[f64], score: &mut [f64]) -> f64 {
         let mut value = f64::NAN;
         // SAFETY: both arrays have `dim` entries, and the signature is the caller's promise.
@@ -94,9 +99,26 @@ impl ForeignTarget for Compiled {
     }
 
     fn score(&mut self, thetas: &[f64], out: &mut [f64]) -> Result<(), Failure> {
+        let mut values = vec![0.0; thetas.len() / self.dim];
+        self.log_density_and_score(thetas, &mut values, out)
+    }
+
+    fn density(&mut self) -> Option<&mut dyn ForeignDensity> {
+        Some(self)
+    }
+}
+
+impl ForeignDensity for Compiled {
+    fn log_density_and_score(
+        &mut self,
+        thetas: &[f64],
+        values: &mut [f64],
+        scores: &mut [f64],
+    ) -> Result<(), Failure> {
         let pairs = thetas.chunks_exact(self.dim);
-        for (theta, score) in pairs.zip(out.chunks_exact_mut(self.dim)) {
-            self.call(theta, score);
+        let pairs = pairs.zip(scores.chunks_exact_mut(self.dim));
+        for ((theta, score), value) in pairs.zip(values) {
+            *value = self.call(theta, score);
         }
         Ok(())
     }

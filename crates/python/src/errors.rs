@@ -1,10 +1,11 @@
 //! The one mapping from the library's errors to Python's.
 
+use std::error::Error;
 use std::fmt;
 use std::io;
 
-use langevin::chain::RunError;
-use langevin_cli::execute::ExecuteError;
+use langevin::RunError;
+use langevin_run::execute::ExecuteError;
 use pyo3::PyErr;
 use pyo3::exceptions::{
     PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError,
@@ -20,7 +21,7 @@ impl fmt::Display for Raised {
     }
 }
 
-impl std::error::Error for Raised {}
+impl Error for Raised {}
 
 /// A refused input is a `ValueError` with the library's own message.
 pub fn refused(error: langevin::Error) -> PyErr {
@@ -38,14 +39,24 @@ pub fn foreign(error: RunError) -> PyErr {
     }
 }
 
-/// An error of the program: Ctrl-C, a file or folder that cannot be used, or a refused input.
-pub fn program(error: impl Into<anyhow::Error>) -> PyErr {
-    let error: anyhow::Error = error.into();
-    let message = error.to_string();
-    if let Some(ExecuteError::Interrupted) = error.downcast_ref() {
-        return PyKeyboardInterrupt::new_err(message);
+/// What ended a job early.
+pub fn job(error: ExecuteError) -> PyErr {
+    match error {
+        ExecuteError::Library(error) => foreign(error),
+        ExecuteError::Interrupted => PyKeyboardInterrupt::new_err(error.to_string()),
+        other => refused_or_io(other),
     }
-    let system = error.chain().find_map(|e| e.downcast_ref::<io::Error>());
+}
+
+/// A file or folder that cannot be used is an `OSError`, anything else a refused input.
+pub fn refused_or_io(error: impl Error + 'static) -> PyErr {
+    let message = error.to_string();
+    let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
+    let mut system = None;
+    while let (Some(error), None) = (cause, system) {
+        system = error.downcast_ref::<io::Error>();
+        cause = error.source();
+    }
     match system.map(io::Error::kind) {
         Some(io::ErrorKind::NotFound) => PyFileNotFoundError::new_err(message),
         Some(_) => PyOSError::new_err(message),

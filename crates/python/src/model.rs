@@ -1,5 +1,7 @@
 //! The models of the library.
 
+use std::sync::Arc;
+
 use langevin::catalog::{self, MetricChoice};
 use langevin::models::{Ica, LinearGaussian, LogisticRegression, NormalParameters};
 use langevin::rng::{Rng, Stream};
@@ -13,7 +15,7 @@ use crate::errors::refused;
 /// A model of the library.
 #[pyclass(frozen, module = "langevin._core")]
 pub struct Model {
-    pub inner: catalog::Model,
+    pub inner: Arc<catalog::Model>,
 }
 
 type ParameterRow = (String, Vec<usize>, bool);
@@ -38,7 +40,7 @@ impl Model {
             &matrix(&prior_precision),
         );
         Ok(Model {
-            inner: catalog::Model::LinearGaussian(model.map_err(refused)?),
+            inner: Arc::new(catalog::Model::LinearGaussian(model.map_err(refused)?)),
         })
     }
 
@@ -46,7 +48,7 @@ impl Model {
     fn normal(data: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
         let model = NormalParameters::new(vector(&data)).map_err(refused)?;
         Ok(Model {
-            inner: catalog::Model::Normal(model),
+            inner: Arc::new(catalog::Model::Normal(model)),
         })
     }
 
@@ -60,7 +62,7 @@ impl Model {
         let model =
             LogisticRegression::new(rows(&features), dim, &vector(&labels), prior_precision);
         Ok(Model {
-            inner: catalog::Model::Logistic(model.map_err(refused)?),
+            inner: Arc::new(catalog::Model::Logistic(model.map_err(refused)?)),
         })
     }
 
@@ -68,7 +70,7 @@ impl Model {
     fn ica(data: PyReadonlyArray2<'_, f64>, prior_precision: f64) -> PyResult<Self> {
         let model = Ica::new(rows(&data), data.shape()[1], prior_precision).map_err(refused)?;
         Ok(Model {
-            inner: catalog::Model::Ica(model),
+            inner: Arc::new(catalog::Model::Ica(model)),
         })
     }
 
@@ -133,7 +135,7 @@ impl Model {
         n_chains: usize,
         seed: u64,
     ) -> Option<Bound<'py, PyArray2<f64>>> {
-        let states: Vec<f64> = match &self.inner {
+        let states: Vec<f64> = match self.inner.as_ref() {
             catalog::Model::Normal(m) => [m.sample_mean(), m.sample_sd()].repeat(n_chains),
             catalog::Model::Ica(m) => (0..n_chains as u64)
                 .flat_map(|c| m.random_signs(seed, c))
@@ -151,7 +153,7 @@ impl Model {
         seed: u64,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let mut rng = Rng::new(seed, 0, Stream::Setup);
-        let draws: Vec<f64> = match &self.inner {
+        let draws: Vec<f64> = match self.inner.as_ref() {
             catalog::Model::Normal(m) => (0..n).flat_map(|_| m.exact_draw(&mut rng)).collect(),
             catalog::Model::LinearGaussian(m) => {
                 (0..n).flat_map(|_| m.exact_draw(&mut rng)).collect()
@@ -172,7 +174,7 @@ impl Model {
         &self,
         py: Python<'py>,
     ) -> Option<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>)> {
-        match &self.inner {
+        match self.inner.as_ref() {
             catalog::Model::LinearGaussian(m) => Some((
                 PyArray1::from_slice(py, m.mean().as_slice()),
                 crate::arrays::to_array(py, &m.precision()),
@@ -183,7 +185,7 @@ impl Model {
 
     /// Mean and standard deviation (divisor N) of normal data.
     fn sample_moments(&self) -> Option<(f64, f64)> {
-        match &self.inner {
+        match self.inner.as_ref() {
             catalog::Model::Normal(m) => Some((m.sample_mean(), m.sample_sd())),
             _ => None,
         }

@@ -2,18 +2,19 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
-use langevin_cli::compare::{self, Comparison, Marks};
-use langevin_cli::execute::{Settings, total_work};
-use langevin_cli::figure::{Marker, system_style};
-use langevin_cli::output::Folder;
-use langevin_cli::run_file::Run;
-use langevin_cli::sample;
+use langevin::catalog::System;
+use langevin_page::figure::{Marker, Style};
+use langevin_run::compare::{self, Comparison, Marks};
+use langevin_run::execute::{Progress, Settings, total_work};
+use langevin_run::output::Folder;
+use langevin_run::run_file::Run;
+use langevin_run::sample;
+use langevin_run::store;
 use pyo3::prelude::*;
 
 use crate::averages::{Averages, Span};
-use crate::errors::program;
+use crate::errors::{job, refused_or_io};
 use crate::stored::Stored;
 use crate::supervise::{Watcher, aside};
 
@@ -30,7 +31,9 @@ type How = (Option<PathBuf>, Option<usize>, Option<Py<PyAny>>);
 impl RunFile {
     #[new]
     fn new(py: Python<'_>, path: PathBuf, seed: Option<u64>) -> PyResult<Self> {
-        let run = py.detach(|| Run::load(&path, seed)).map_err(program)?;
+        let run = py
+            .detach(|| Run::load(&path, seed))
+            .map_err(refused_or_io)?;
         Ok(RunFile { run: Arc::new(run) })
     }
 
@@ -45,7 +48,7 @@ impl RunFile {
         let tasks = match dynamics {
             Some(name) => vec![sample::task(
                 &self.run,
-                self.run.arm(name).map_err(program)?,
+                self.run.arm(name).map_err(refused_or_io)?,
             )],
             None => compare::tasks(&self.run),
         };
@@ -61,32 +64,36 @@ impl RunFile {
         how: How,
     ) -> PyResult<(Stored, Vec<(u64, u64)>, f64)> {
         let run = &self.run_in(py, &how)?;
-        let arm = run.arm(dynamics).map_err(program)?;
+        let arm = run.arm(dynamics).map_err(refused_or_io)?;
         let keep = how.0.is_some();
-        let sampled = execute(py, how, run.needs.to_sample.disk(), |folder, settings| {
-            folder.keep_seed(run)?;
-            let sampled = sample::sample(run, arm, settings)?;
+        let room = run.needs.to_sample.disk();
+        let (draws, stored) = execute(py, how, room, |folder, settings| {
+            folder.keep_seed(run).map_err(refused_or_io)?;
+            let stored = sample::into_store(run, arm, settings, folder.path()).map_err(job)?;
             if keep {
-                sample::save(run, arm, &sampled.draws, folder)?;
+                sample::save(run, arm, &stored, folder).map_err(refused_or_io)?;
             }
-            Ok(sampled)
+            let draws = store::read(&stored.path).map_err(refused_or_io)?;
+            Ok((draws, stored))
         })?;
-        let draws = sampled.draws;
-        Ok((Stored { draws }, sampled.escapes, sampled.seconds))
+        Ok((Stored { draws }, stored.escapes, stored.seconds))
     }
 
     /// All dynamics side by side.
     fn compare(&self, py: Python<'_>, how: How) -> PyResult<Compared> {
-        let began = Instant::now();
         let run = &self.run_in(py, &how)?;
         let keep = how.0.is_some();
-        execute(py, how, run.needs.to_compare.disk(), |folder, settings| {
-            folder.keep_seed(run)?;
-            let mut comparisons = compare::compare(std::slice::from_ref(run), settings)?;
+        let room = run.needs.to_compare.disk();
+        execute(py, how, room, |folder, settings| {
+            folder.keep_seed(run).map_err(refused_or_io)?;
+            let runs = std::slice::from_ref(run);
+            let mut comparisons = compare::compare(runs, settings).map_err(job)?;
             // One run was given, so there is one comparison.
             let comparison = comparisons.remove(0);
-            if keep {
-                compare::save(&comparison, folder, began, settings.cache.total_time())?;
+            if let (true, Some(cache)) = (keep, settings.cache) {
+                let total = cache.total_time();
+                let saved = compare::json::save(&comparison, folder, total);
+                saved.map_err(refused_or_io)?;
             }
             Ok(Compared { comparison })
         })
@@ -99,7 +106,9 @@ impl RunFile {
         let Some(out) = &how.0 else {
             return Ok(self.run.clone());
         };
-        let run = py.detach(|| self.run.in_folder(out)).map_err(program)?;
+        let run = py
+            .detach(|| self.run.in_folder(out))
+            .map_err(refused_or_io)?;
         Ok(Arc::new(run))
     }
 }
@@ -109,28 +118,32 @@ fn execute<T: Send>(
     py: Python<'_>,
     (out, threads, progress): How,
     room: u64,
-    work: impl FnOnce(&Folder, Settings<'_>) -> anyhow::Result<T> + Send,
+    work: impl FnOnce(&Folder, Settings<'_>) -> PyResult<T> + Send,
 ) -> PyResult<T> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = threads.unwrap_or(cores);
     let watcher = Watcher::new(progress);
-    let done = aside(py, &watcher, |control| {
-        let temporary = tempfile::tempdir()?;
+    aside(py, &watcher, |control| {
+        let temporary = tempfile::tempdir().map_err(refused_or_io)?;
         let path = out.unwrap_or_else(|| temporary.path().to_path_buf());
-        let folder = Folder::prepare(path, room)?;
-        let cache = folder.units(false)?;
+        let folder = Folder::prepare(path, room).map_err(refused_or_io)?;
+        let cache = folder.units(false).map_err(refused_or_io)?;
+        let tell = |done: Progress| {
+            if let Some(progress) = control.progress {
+                progress(done.chain_steps);
+            }
+        };
         let settings = Settings {
-            cache: &cache,
+            cache: Some(&cache),
             threads,
-            quiet: true,
             cancel: &watcher.cancel,
-            progress: control.progress,
+            progress: Some(&tell),
             escapes: control.escapes,
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        pool.build()?.install(|| work(&folder, settings))
-    });
-    done?.map_err(program)
+        let pool = pool.build().map_err(refused_or_io)?;
+        pool.install(|| work(&folder, settings))
+    })?
 }
 
 /// The numbers of a comparison. Dynamics go by their number.
@@ -173,7 +186,7 @@ impl Compared {
 /// program's figures.
 #[pyfunction]
 pub fn style(name: &str) -> (String, Option<Vec<f64>>, &'static str) {
-    let style = system_style(name);
+    let style = Style::of(name, &System::NAMES);
     let marker = match style.marker {
         Marker::Circle => "o",
         Marker::Square => "s",

@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use langevin::batch::Gradient;
-use langevin::catalog::{self, Measure, Measurement, MetricChoice, System};
-use langevin::chain::{Control, Outcome, Plan, RunError, Start};
-use langevin::foreign::{self as functions, ForeignMetric, Worker};
+use langevin::catalog::{MetricChoice, System};
+use langevin::chain::{Control, Start};
 use langevin::record::Observable;
 use langevin::skew::{Skew, SkewMatrix};
 use langevin::transition::StepSize;
-use langevin_cli::compare::Marks;
+use langevin_run::compare::Marks;
+use langevin_run::execute::{self, Averages as Averaged, Draws, Recording, Task};
+use langevin_run::run_file::Arm;
+use langevin_run::sample::in_memory;
+use langevin_run::target::Target;
 use numpy::ndarray::{Array1, Array3};
 use numpy::{PyArray1, PyArray3, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -18,11 +21,9 @@ use pyo3::prelude::*;
 
 use crate::arrays::{matrix, vector};
 use crate::averages::{Averages, Span};
-use crate::callback::{Functions, MetricFunctions, observable};
-use crate::compiled::Compiled;
-use crate::errors::{foreign, refused};
-use crate::model::Model;
-use crate::stan::StanModel;
+use crate::callback::observable;
+use crate::errors::{foreign, job, refused};
+use crate::own::{MetricArgument, TargetArgument};
 use crate::supervise::{Watcher, aside, inline};
 
 /// What to run; one key of the dictionary for each field.
@@ -58,41 +59,47 @@ pub struct Settings<'py> {
     progress: Option<Py<PyAny>>,
 }
 
-/// The same, checked and in the library's types.
-struct Task {
-    plan: Plan,
-    gradient: Gradient,
-    system: System,
-    measure: Measure,
-    /// Where averages begin and end, if there are observables.
-    marks: Option<Marks>,
-    burn_in: u64,
-    watcher: Arc<Watcher>,
-}
-
 impl Settings<'_> {
-    fn into_task(mut self, dim: usize) -> PyResult<Task> {
-        let watcher = Arc::new(match self.check_only {
-            true => Watcher::stopped(),
-            false => Watcher::new(self.progress.take()),
-        });
-        let marks = (!self.observables.is_empty()).then(|| {
+    /// Where averages begin and end, if there are observables.
+    fn marks(&self) -> Option<Marks> {
+        (!self.observables.is_empty()).then(|| {
             let (burn_in, n_batches) = (self.burn_in, self.n_batches);
             Marks::at(self.n_steps, burn_in, n_batches, 0, &self.checkpoints)
-        });
+        })
+    }
+
+    /// The job.
+    fn task(&self, target: Target, watcher: &Arc<Watcher>) -> PyResult<Task> {
+        let averages = match self.marks() {
+            None => None,
+            Some(marks) => Some(Averaged {
+                observables: self.observables(target.dim(), watcher)?,
+                marks: marks.all,
+            }),
+        };
+        let count = (self.n_steps.saturating_sub(self.burn_in)).div_ceil(self.thin) as usize;
+        let draws = Draws {
+            start: self.burn_in,
+            thin: self.thin.min(self.n_steps),
+            count,
+        };
         Ok(Task {
-            plan: self.plan(),
-            gradient: self.gradient(),
-            system: self.system()?,
-            measure: Measure {
-                observables: self.observables(dim, &watcher)?,
-                marks: marks.as_ref().map_or(vec![], |m| m.all.clone()),
-                moments_from: None,
-                draws: (self.keep_draws).then_some((self.burn_in, self.thin, usize::MAX)),
+            start: self.start(target.dim()),
+            target: Arc::new(target),
+            seed: self.seed,
+            arm: Arm {
+                name: String::new(),
+                system: self.system()?,
+                step_size: self.step_size(),
+                gradient: self.gradient(),
             },
-            marks,
-            burn_in: self.burn_in,
-            watcher,
+            n_chains: self.n_chains,
+            n_steps: self.n_steps,
+            recording: Recording {
+                averages,
+                draws: self.keep_draws.then_some(draws),
+                ksd: None,
+            },
         })
     }
 
@@ -106,26 +113,26 @@ impl Settings<'_> {
         }
     }
 
-    fn plan(&self) -> Plan {
-        let step_size = match self.decreasing {
+    fn step_size(&self) -> StepSize {
+        match self.decreasing {
             None => StepSize::Constant(self.step_size),
             Some((b, gamma)) => StepSize::Decreasing {
                 a: self.step_size,
                 b,
                 gamma,
             },
-        };
-        let mut plan = Plan::new(self.n_steps, self.step_size)
-            .chains(self.n_chains)
-            .step_sizes(step_size)
-            .seed(self.seed);
-        if let Some(start) = &self.start {
-            let rows = start.as_array();
-            let rows = rows.outer_iter().map(|row| row.to_vec()).collect();
-            plan = plan.start(Start::PerChain(rows));
         }
-        plan.threads = self.threads;
-        plan
+    }
+
+    /// Where chains start; at 0 unless given.
+    fn start(&self, dim: usize) -> Start {
+        match &self.start {
+            None => Start::Fixed(vec![0.0; dim]),
+            Some(start) => {
+                let rows = start.as_array();
+                Start::PerChain(rows.outer_iter().map(|row| row.to_vec()).collect())
+            }
+        }
     }
 
     fn system(&self) -> PyResult<System> {
@@ -180,26 +187,21 @@ impl Settings<'_> {
 /// What a run recorded.
 #[pyclass(frozen, module = "langevin._core")]
 pub struct Recorded {
-    outcome: Outcome<Measurement>,
+    recorded: execute::Recorded,
     dim: usize,
     averages: Option<(Marks, Span)>,
+    #[pyo3(get)]
+    cancelled: bool,
     #[pyo3(get)]
     seconds: f64,
 }
 
 #[pymethods]
 impl Recorded {
-    /// Whether the run was stopped before its end.
-    #[getter]
-    fn cancelled(&self) -> bool {
-        self.outcome.cancelled
-    }
-
     /// (chain, first bad state) of every chain that escaped.
     #[getter]
     fn escapes(&self) -> Vec<(u64, u64)> {
-        let escapes = self.outcome.escapes.iter();
-        escapes.map(|d| (d.chain, d.step)).collect()
+        self.recorded.escapes()
     }
 
     /// Number of draws of each chain.
@@ -212,13 +214,10 @@ impl Recorded {
         let counts = self.counts();
         let longest = counts.iter().copied().max().unwrap_or(0) as usize;
         let mut out = Array3::from_elem((counts.len(), longest, self.dim), f64::NAN);
-        for (i, (_, record, lane)) in self.outcome.chains().enumerate() {
-            if let Some(draws) = &record.draws {
-                let values = draws.chain(lane);
-                let mut chain = out.index_axis_mut(numpy::ndarray::Axis(0), i);
-                for (out, value) in chain.iter_mut().zip(values) {
-                    *out = value;
-                }
+        let chains = out.outer_iter_mut().zip(&self.recorded.chains);
+        for (mut out, chain) in chains {
+            for (out, value) in out.iter_mut().zip(&chain.states) {
+                *out = *value;
             }
         }
         PyArray3::from_owned_array(py, out)
@@ -226,182 +225,73 @@ impl Recorded {
 
     /// Averages of the observables, if there are any.
     fn averages(&self) -> Option<Averages> {
-        let (marks, span) = self.averages.as_ref()?;
-        Some(Averages::of_outcome(marks.clone(), *span, &self.outcome))
+        let (marks, span) = self.averages.clone()?;
+        Some(Averages::new(marks, span, self.recorded.clone()))
     }
 }
 
 impl Recorded {
     fn counts(&self) -> Array1<i64> {
-        let chains = self.outcome.chains();
+        let chains = self.recorded.chains.iter();
         chains
-            .map(|(_, record, _)| record.draws.as_ref().map_or(0, |d| d.len() as i64))
+            .map(|chain| (chain.states.len() / self.dim) as i64)
             .collect()
     }
 }
 
-/// Samples a model of the library.
-#[pyfunction]
-pub fn sample_model(py: Python<'_>, model: &Model, settings: Settings<'_>) -> PyResult<Recorded> {
-    let dim = model.inner.dim();
-    let task = settings.into_task(dim)?;
-    let work = |control: Control<'_>| {
-        catalog::run(
-            &model.inner,
-            &task.system,
-            task.gradient,
-            &task.plan,
-            &task.measure,
-            control,
-        )
-    };
-    task.timed(dim, || aside(py, &task.watcher, work))
-}
-
-/// Samples a target or a metric that is made of Python functions.
-///
-/// `target` is a model, or (dim, n_data, positive coordinates, score, minibatch score or None);
-/// `metric` is (matrix, divergence or None).
+/// Samples a target, perhaps with a metric that is made of Python functions; nothing comes back of
+/// a check.
 #[pyfunction]
 #[pyo3(signature = (target, metric, settings))]
-pub fn sample_functions(
+pub fn sample(
     py: Python<'_>,
     target: TargetArgument<'_>,
-    metric: Option<(Py<PyAny>, Option<Py<PyAny>>)>,
-    settings: Settings<'_>,
-) -> PyResult<Recorded> {
-    let dim = target.dim();
-    let task = settings.into_task(dim)?;
-    let watcher: &Watcher = &task.watcher;
-    let metric = metric.map(|(matrix, divergence)| {
-        let metric = MetricFunctions {
-            dim,
-            matrix,
-            divergence,
-            watcher,
-        };
-        Box::new(metric) as Box<dyn ForeignMetric + Send>
+    metric: Option<MetricArgument>,
+    mut settings: Settings<'_>,
+) -> PyResult<Option<Recorded>> {
+    let watcher = Arc::new(match settings.check_only {
+        true => Watcher::stopped(),
+        false => Watcher::new(settings.progress.take()),
     });
-    let model;
-    let target = match target {
-        TargetArgument::Model(bound) => {
-            model = bound;
-            functions::native(&model.get().inner)
-        }
-        TargetArgument::Functions(parts) => Box::new(Functions {
-            dim,
-            n_data: parts.1,
-            positive: parts.2,
-            score: parts.3,
-            minibatch_score: parts.4,
-            watcher,
-        }),
+    let (dim, calls_python) = (target.dim(), target.is_python() || metric.is_some());
+    let task = settings.task(target.target(metric, &watcher)?, &watcher)?;
+    let place = match calls_python {
+        true => inline,
+        false => aside,
     };
-    let workers = vec![Worker { target, metric }];
-    let work = |control: Control<'_>| task.run(workers, control);
-    task.timed(dim, || inline(py, watcher, work))
-}
-
-/// The target of [`sample_functions`].
-#[derive(FromPyObject)]
-pub enum TargetArgument<'py> {
-    /// A model of the library.
-    Model(Bound<'py, Model>),
-    /// dim, n_data, positive coordinates, score, minibatch score.
-    Functions(FunctionParts),
-}
-
-type FunctionParts = (usize, usize, Vec<usize>, Py<PyAny>, Option<Py<PyAny>>);
-
-impl TargetArgument<'_> {
-    fn dim(&self) -> usize {
-        match self {
-            TargetArgument::Model(model) => model.get().inner.dim(),
-            TargetArgument::Functions(parts) => parts.0,
-        }
+    if settings.check_only {
+        let checked = inline(py, &watcher, |_| task.rehearse())?;
+        return checked.map(|()| None).map_err(foreign);
     }
-}
-
-/// Samples a compiled function.
-#[pyfunction]
-pub fn sample_compiled(
-    py: Python<'_>,
-    target: &Compiled,
-    dim: usize,
-    settings: Settings<'_>,
-) -> PyResult<Recorded> {
-    let target = *target;
-    sample_threads(py, dim, settings, true, move || Worker {
-        target: Box::new(target),
-        metric: None,
-    })
-}
-
-/// Samples a Stan model.
-#[pyfunction]
-pub fn sample_stan(
-    py: Python<'_>,
-    target: &StanModel,
-    settings: Settings<'_>,
-) -> PyResult<Recorded> {
-    let dim = target.dim();
-    sample_threads(py, dim, settings, target.threaded(), || Worker {
-        target: Box::new(target.worker()),
-        metric: None,
-    })
-}
-
-/// Foreign functions without Python: as many workers as threads, or one if the functions cannot
-/// be called from several threads.
-fn sample_threads<'a>(
-    py: Python<'_>,
-    dim: usize,
-    settings: Settings<'_>,
-    threaded: bool,
-    worker: impl Fn() -> Worker<'a> + Send + Sync,
-) -> PyResult<Recorded> {
-    let task = settings.into_task(dim)?;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = match threaded {
-        true => task.plan.threads.unwrap_or(cores),
-        false => 1,
-    };
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = settings.threads.unwrap_or_else(cores);
     let work = |control: Control<'_>| {
-        let workers = (0..threads).map(|_| worker()).collect();
-        task.run(workers, control)
-    };
-    task.timed(dim, || aside(py, &task.watcher, work))
-}
-
-impl Task {
-    /// Runs foreign functions.
-    fn run(
-        &self,
-        workers: Vec<Worker<'_>>,
-        control: Control<'_>,
-    ) -> Result<Outcome<Measurement>, RunError> {
-        let step_size = self.plan.step_size;
-        let job = functions::euler(workers, &self.system, self.gradient, step_size)?;
-        catalog::run_job(job.as_ref(), &self.plan, &self.measure, control)
-    }
-
-    fn timed(
-        &self,
-        dim: usize,
-        run: impl FnOnce() -> PyResult<Result<Outcome<Measurement>, RunError>>,
-    ) -> PyResult<Recorded> {
-        let start = Instant::now();
-        let outcome = run()?.map_err(foreign)?;
-        let span = Span {
-            burn_in: self.burn_in,
-            n_steps: self.plan.n_steps,
-            step_size: self.plan.step_size,
+        let tell = |done: execute::Progress| {
+            if let Some(progress) = control.progress {
+                progress(done.chain_steps);
+            }
         };
-        Ok(Recorded {
-            outcome,
-            dim,
-            averages: self.marks.clone().map(|marks| (marks, span)),
-            seconds: start.elapsed().as_secs_f64(),
-        })
-    }
+        let how = execute::Settings {
+            cache: None,
+            threads,
+            cancel: &watcher.cancel,
+            progress: Some(&tell),
+            escapes: control.escapes,
+        };
+        in_memory(&task, how)
+    };
+    let began = Instant::now();
+    let (recorded, cancelled) = place(py, &watcher, work)?.map_err(job)?;
+    let span = Span {
+        burn_in: settings.burn_in,
+        n_steps: settings.n_steps,
+        step_size: settings.step_size(),
+    };
+    Ok(Some(Recorded {
+        recorded,
+        dim,
+        averages: settings.marks().map(|marks| (marks, span)),
+        cancelled,
+        seconds: began.elapsed().as_secs_f64(),
+    }))
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use langevin_cli::store::{self, Dim, Draws, Existing, Labels, Layout, Param, Stat};
+use langevin_run::store::{self, Dim, Draws, Existing, Labels, Layout, Param, Stat};
 use numpy::{
     PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3,
     PyUntypedArrayMethods,
@@ -11,7 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::errors::program;
+use crate::errors::refused_or_io;
 
 /// (name, length, labels if they are not 0, 1, …) of a dimension.
 type DimRow = (String, usize, Option<Vec<String>>);
@@ -47,18 +47,18 @@ impl Stored {
         let layout = layout(parameters)?;
         let mut made = Draws::new(layout, shape[0], shape[1], values)
             .and_then(|d| d.with_diverging(diverging.as_array().iter().copied().collect()))
-            .map_err(program)?;
+            .map_err(refused_or_io)?;
         for (name, stat) in stats {
             let stat = match stat {
                 StatArray::Real(x) => Stat::Real(x.as_array().iter().copied().collect()),
                 StatArray::Whole(x) => Stat::Whole(x.as_array().iter().copied().collect()),
             };
-            made = made.with_stat(name, stat).map_err(program)?;
+            made = made.with_stat(name, stat).map_err(refused_or_io)?;
         }
         let attributes: Map<String, Value> = serde_json::from_str(attributes)
             .map_err(|e| PyValueError::new_err(format!("attributes: {e}")))?;
         for (name, value) in attributes {
-            made = made.with_attribute(&name, value).map_err(program)?;
+            made = made.with_attribute(&name, value).map_err(refused_or_io)?;
         }
         Ok(Stored { draws: made })
     }
@@ -66,7 +66,7 @@ impl Stored {
     /// Reads a store.
     #[staticmethod]
     fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let draws = py.detach(|| store::read(path)).map_err(program)?;
+        let draws = py.detach(|| store::read(path)).map_err(refused_or_io)?;
         Ok(Stored { draws })
     }
 
@@ -77,7 +77,7 @@ impl Stored {
             false => Existing::Refuse,
         };
         py.detach(|| store::write(path, &self.draws, existing))
-            .map_err(program)
+            .map_err(refused_or_io)
     }
 
     #[getter]
@@ -149,5 +149,5 @@ fn layout(parameters: Vec<ParameterRow>) -> PyResult<Layout> {
     let parameters = parameters.into_iter();
     let parameters =
         parameters.map(|(name, dims)| Param::array(name, dims.into_iter().map(dim).collect()));
-    Layout::new(parameters.collect()).map_err(program)
+    Layout::new(parameters.collect()).map_err(refused_or_io)
 }

@@ -1,7 +1,7 @@
 //! A report with every kind of item.
 
-use langevin_cli::figure::Figure;
-use langevin_cli::report::{
+use langevin_page::figure::Figure;
+use langevin_page::report::{
     Cell, Column, FigureItem, Outcome, Report, Row, Section, Table, Verdict, VerdictList,
 };
 

@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
 use clap::Args;
 
 use super::patience::Patience;
 use super::{Done, Global, out_for, seed_line};
-use crate::compare::{self, Comparison, view};
-use crate::output::Folder;
-use crate::run_file::Run;
 use crate::terminal;
+use crate::view::save::save;
+use crate::view::tables;
+use langevin_run::compare::{self, Comparison};
+use langevin_run::output::Folder;
+use langevin_run::run_file::Run;
 
 #[derive(Debug, Args)]
 #[command(
@@ -29,20 +30,19 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done> {
     let out = global.out(out_for(&arguments.run));
-    let run = Arc::new(Run::load(&arguments.run, global.seeds(&out))?);
+    let run = Arc::new(Run::load(&arguments.run, global.asked(&out))?);
     let needs = &run.needs.to_compare;
     needs.check_memory()?;
     let tasks = compare::tasks(&run);
     arguments.patience.check(&tasks, needs, &out, global)?;
     // What all starts took is counted from here on, too.
-    let began = Instant::now();
     let folder = Folder::prepare(out, needs.disk())?;
     folder.keep_seed(&run)?;
     let cache = global.units(&folder)?;
-    let comparisons = compare::compare(&[run], global.settings(&cache))?;
+    let comparisons = global.watch(&tasks, &cache, |how| compare::compare(&[run], how))?;
     // One run was given, so there is one comparison.
     let comparison = &comparisons[0];
-    let (results, timing) = compare::save(comparison, &folder, began, cache.total_time())?;
+    let (results, timing) = save(comparison, &folder, cache.total_time())?;
     cache.note_time(true)?;
     let mut all = results;
     all["timing"] = timing;
@@ -56,8 +56,8 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
 fn text(comparison: &Comparison, folder: &Folder) -> String {
     format!(
         "{}\n{}\nReport: {}\n",
-        terminal::text(&view::tables::variances(comparison, "variances")),
-        terminal::text(&view::tables::cost(comparison, "cost")),
+        terminal::text(&tables::variances(comparison, "variances")),
+        terminal::text(&tables::cost(comparison, "cost")),
         folder.path().join("report.html").display()
     )
 }

@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
-use super::summary::{Summaries, coordinate, healthy_chains};
 use super::{Done, Global, beside};
-use crate::figure::{Axis, Colour, Figure, Histogram, Line, Panel, TickLabels};
-use crate::report::{FigureItem, Report, Section};
-use crate::store::{self, Draws};
+use crate::files::write_report;
 use crate::terminal;
+use crate::view::summary::summary;
 use crate::waiting::Waiting;
+use langevin_page::figure::{Axis, Colour, Figure, Histogram, Line, Panel, TickLabels};
+use langevin_page::report::{FigureItem, Report, Section};
+use langevin_run::store::{self, Draws};
+use langevin_run::summary::{Summaries, coordinate, healthy_chains};
 
 /// More parameters than this do not fit into one figure.
 const SHOWN_PARAMETERS: usize = 12;
@@ -44,7 +46,7 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
         chains if chains.is_empty() => vec![],
         chains => vec![trace(&draws, &chains), rank(&draws, &chains)],
     };
-    let table = summaries.table();
+    let table = summary(&summaries);
     let mut section = Section::new("diagnosis", "Diagnosis").item(table.clone());
     for (name, figure) in ["Traces", "Ranks"].into_iter().zip(&figures) {
         section = section.item(FigureItem::new(name, figure));
@@ -54,7 +56,7 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
         .fact("Chains", draws.n_chains().to_string())
         .fact("Draws", draws.n_draws().to_string())
         .section(section);
-    folder.write_report(&report, &figures, &[])?;
+    write_report(&folder, &report, &figures, &[])?;
     let results = json!({ "store": arguments.store, "summary": summaries.json() });
     folder.write_json("results.json", &results)?;
     drop(waiting);
@@ -72,7 +74,8 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
 }
 
 /// Colours of chains.
-const CHAIN_COLOURS: [Colour; SHOWN_CHAINS] = [Colour::LD, Colour::RM, Colour::IRR, Colour::RM_IRR];
+const CHAIN_COLOURS: [Colour; SHOWN_CHAINS] =
+    [Colour::BLUE, Colour::ORANGE, Colour::GREEN, Colour::PURPLE];
 
 /// One panel per parameter, made by `panel` from its name and the draws of each shown chain.
 fn grid(

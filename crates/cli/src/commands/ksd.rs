@@ -10,14 +10,16 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Done, Global, beside};
-use crate::csv_data::{self, Selection};
-use crate::figure::{Anchor, Axis, Colour, Figure, Line, Panel, ReferenceSlope};
-use crate::report::{Cell, Column, FigureItem, Report, Row, Section, Table};
-use crate::run_file::{Run, Target};
-use crate::shown::quoted;
-use crate::store;
+use crate::files::write_report;
 use crate::terminal;
 use crate::waiting::Waiting;
+use langevin_page::figure::{Anchor, Axis, Colour, Figure, Line, Panel, ReferenceSlope};
+use langevin_page::report::{Cell, Column, FigureItem, Report, Row, Section, Table};
+use langevin_run::csv_data::{self, Selection};
+use langevin_run::run_file::Run;
+use langevin_run::shown::quoted;
+use langevin_run::store;
+use langevin_run::target::Target;
 
 /// Columns of scores are named after those of coordinates.
 const SCORE: &str = "score_";
@@ -61,7 +63,7 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
     let kernel = Kernel::new(arguments.c, arguments.exponent)?;
     ensure!(arguments.points > 0, "--points must be at least 1");
     let target = match &arguments.target {
-        Some(path) => Some(Run::load(path, None)?.target),
+        Some(path) => Some(Run::load(path, global.asked(&global.out(PathBuf::new())))?.target),
         None => None,
     };
     let chains = match arguments.draws.is_dir() {
@@ -101,7 +103,7 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
             format!("c = {}, e = {}", kernel.c(), kernel.exponent()),
         )
         .section(section);
-    folder.write_report(&report, std::slice::from_ref(&figure), &[])?;
+    write_report(&folder, &report, std::slice::from_ref(&figure), &[])?;
     let results = json(&curves, &checkpoints, kernel);
     folder.write_json("results.json", &results)?;
     let report = folder.path().join("report.html");
@@ -147,19 +149,19 @@ fn from_csv(path: &Path, target: Option<&Target>) -> anyhow::Result<Chain> {
         });
     };
     // By name where the names are those of the model, else in the order of the file.
-    let labels = target.labels();
+    let labels = target.coordinates.clone();
     let columns = match labels.iter().all(|label| coordinates.contains(label)) {
         true => labels,
         false => coordinates,
     };
     ensure!(
-        columns.len() == target.model.dim(),
+        columns.len() == target.dim(),
         "{}: {} columns of coordinates, but the target has {}",
         path.display(),
         columns.len(),
-        target.model.dim()
+        target.dim()
     );
-    Ok(with_scores(read(columns)?.values(), target))
+    with_scores(read(columns)?.values(), target)
 }
 
 fn from_store(arguments: &Arguments, target: Option<&Target>) -> anyhow::Result<Vec<Chain>> {
@@ -171,29 +173,29 @@ fn from_store(arguments: &Arguments, target: Option<&Target>) -> anyhow::Result<
         .with_context(|| path.display().to_string())?;
     let dim = draws.layout().dim();
     ensure!(
-        dim == target.model.dim(),
+        dim == target.dim(),
         "{}: {dim} coordinates, but the target has {}",
         path.display(),
-        target.model.dim()
+        target.dim()
     );
     let chains = draws.values().chunks_exact(draws.n_draws() * dim);
-    Ok(chains.map(|chain| with_scores(chain, target)).collect())
+    chains.map(|chain| with_scores(chain, target)).collect()
 }
 
 /// Points in the order of a target's layout become θ with scores.
-fn with_scores(values: &[f64], target: &Target) -> Chain {
-    let dim = target.model.dim();
+fn with_scores(values: &[f64], target: &Target) -> anyhow::Result<Chain> {
+    let dim = target.dim();
     let mut points = vec![0.0; values.len()];
     for (row, theta) in values.chunks_exact(dim).zip(points.chunks_exact_mut(dim)) {
         for (x, i) in row.iter().zip(&target.order) {
             theta[*i] = *x;
         }
     }
-    Chain {
-        scores: target.model.scores(&points),
+    Ok(Chain {
+        scores: target.scores(&points)?,
         points,
         dim,
-    }
+    })
 }
 
 /// Mean over chains at a checkpoint.
@@ -222,7 +224,7 @@ fn table(curves: &[Vec<f64>], checkpoints: &[usize]) -> Table {
 
 fn figure(curves: &[Vec<f64>], checkpoints: &[usize]) -> Figure {
     let points = checkpoints.iter().map(|k| [*k as f64, mean(curves, *k)]);
-    let line = Line::new("KSD", Colour::LD, points.collect());
+    let line = Line::new("KSD", Colour::BLUE, points.collect());
     let slope = ReferenceSlope {
         label: "slope −1/2".into(),
         slope: -0.5,

@@ -7,8 +7,8 @@ use langevin::catalog::{MetricChoice, Model, System};
 use serde_json::{Value, json};
 
 use super::{Done, Global};
-use crate::output::Folder;
-use crate::run_file::{OBSERVABLES, Run};
+use langevin_run::output::Folder;
+use langevin_run::run_file::{OBSERVABLES, Run};
 
 /// Room for the list, in bytes.
 const ROOM: u64 = 100_000;
@@ -36,6 +36,12 @@ const SKEW: [(&str, &str); 4] = [
     ("matrix", "all entries"),
 ];
 
+/// What is none of the library.
+const STAN: (&str, &str) = (
+    "stan",
+    "a library that BridgeStan built, with a file of data in JSON",
+);
+
 /// The five systems of the paper.
 const SYSTEMS: [&str; 5] = [
     "B = I, C = 0",
@@ -48,7 +54,7 @@ const SYSTEMS: [&str; 5] = [
 pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done> {
     let systems: Vec<(&str, &str)> = System::NAMES.into_iter().zip(SYSTEMS).collect();
     let groups: [(&str, &[(&str, &str)]); 5] = [
-        ("models", &Model::LIST),
+        ("models", &[&Model::LIST[..], &[STAN]].concat()),
         ("metrics", &MetricChoice::LIST),
         ("skew matrices", &SKEW),
         ("systems", &systems),

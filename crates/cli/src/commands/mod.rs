@@ -7,7 +7,6 @@ mod list;
 mod patience;
 mod reproduce;
 mod sample;
-pub(crate) mod summary;
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -18,11 +17,13 @@ use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 use serde_json::Value;
 
-use crate::execute::{ExecuteError, Settings};
-use crate::output::Folder;
-use crate::run_file::{Run, SeedFrom, Seeds, seed};
-use crate::shown;
-use crate::units::UnitCache;
+use langevin_run::execute::{ExecuteError, Settings, Task, total_nanoseconds};
+use langevin_run::output::Folder;
+use langevin_run::run_file::{Asked, Run, SeedFrom, seed};
+use langevin_run::shown;
+use langevin_run::units::UnitCache;
+
+use crate::progress::Progress;
 
 /// The seed of a run for people, and where it is kept if the run file has none.
 fn seed_line(run: &Run, folder: &Folder) -> String {
@@ -93,6 +94,9 @@ pub struct Global {
     /// Forget finished work and the drawn seed of earlier runs and start over.
     #[arg(long, global = true)]
     fresh: bool,
+    /// Load the libraries that a run file names (model = "stan"), which runs their code.
+    #[arg(long, global = true)]
+    allow_libraries: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -234,11 +238,12 @@ impl Global {
         self.out.clone().unwrap_or(default)
     }
 
-    /// Where the seed of a run comes from whose results go to a folder.
-    fn seeds(&self, out: &Path) -> Seeds {
-        Seeds {
-            given: self.seed,
+    /// What is asked of a run whose results go to a folder.
+    fn asked(&self, out: &Path) -> Asked {
+        Asked {
+            seed: self.seed,
             folder: (!self.fresh).then(|| out.into()),
+            libraries: self.allow_libraries,
         }
     }
 
@@ -262,14 +267,23 @@ impl Global {
         self.quiet || !std::io::stderr().is_terminal()
     }
 
-    fn settings<'a>(&self, cache: &'a UnitCache) -> Settings<'a> {
-        Settings {
-            cache,
+    /// Does the work of some tasks with a progress bar.
+    fn watch<T>(
+        &self,
+        tasks: &[Task],
+        cache: &UnitCache,
+        work: impl FnOnce(Settings<'_>) -> T,
+    ) -> T {
+        let bar = Progress::new(total_nanoseconds(tasks), self.shows_nothing());
+        let add = |done| bar.add(done);
+        let result = work(Settings {
+            cache: Some(cache),
             threads: self.n_threads(),
-            quiet: self.shows_nothing(),
             cancel: &CANCEL,
-            progress: None,
+            progress: Some(&add),
             escapes: None,
-        }
+        });
+        bar.finish();
+        result
     }
 }

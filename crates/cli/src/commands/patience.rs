@@ -5,10 +5,11 @@ use std::path::Path;
 use clap::Args;
 
 use super::Global;
-use crate::execute::Task;
-use crate::forecast::{Forecast, words};
-use crate::run_file::Needs;
-use crate::units::unit_path;
+use langevin_run::execute::Task;
+use langevin_run::forecast::{Forecast, words};
+use langevin_run::output::check_room;
+use langevin_run::run_file::Needs;
+use langevin_run::units::unit_path;
 
 /// Shorter work is not worth a line, in seconds.
 const WORTH_SAYING: f64 = 60.0;
@@ -23,8 +24,8 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// Says how long the tasks will take where that is long, and refuses what takes longer than 30
-    /// days. Units that are in the output folder already count as done.
+    /// Says how long the tasks will take where that is long, and refuses what does not fit on the disk
+    /// or takes longer than 30 days. Units that are in the output folder already count as done.
     pub(super) fn check(
         &self,
         tasks: &[Task],
@@ -32,6 +33,7 @@ impl Patience {
         out: &Path,
         global: &Global,
     ) -> anyhow::Result<()> {
+        check_room(out, needs.disk())?;
         let units = out.join("units");
         let forecast = Forecast::new(tasks, |key| {
             !global.fresh && unit_path(&units, key).exists()

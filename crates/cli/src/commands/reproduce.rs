@@ -7,13 +7,14 @@ use clap::Args;
 use serde_json::Value;
 
 use super::{Done, Global};
-use crate::forecast::{self, Forecast};
-use crate::output::{Folder, OutputError};
-use crate::report::{Outcome, Report};
-use crate::reproduce::embedded::Scale;
-use crate::reproduce::page::{self, Judged, Page};
-use crate::reproduce::paper::Paper;
-use crate::reproduce::{Gathered, Request, Work, json};
+use crate::files::write_report;
+use crate::paper::embedded::Scale;
+use crate::paper::page::{self, Judged, Page};
+use crate::paper::printed::Paper;
+use crate::paper::{Gathered, Request, Work, json};
+use langevin_page::report::{Outcome, Report};
+use langevin_run::forecast::{self, Forecast};
+use langevin_run::output::{Folder, OutputError};
 
 /// Room for units, tables and figures of everything, in bytes.
 const ROOM: u64 = 100_000_000;
@@ -50,7 +51,6 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
     let default = PathBuf::from("out").join(format!("reproduce-{}", scale.name()));
     let folder = global.folder(default, ROOM)?;
     let cache = global.units(&folder)?;
-    let settings = global.settings(&cache);
     let request = Request {
         paper,
         scale,
@@ -59,29 +59,31 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
         folder: &folder,
     };
     let work = Work::prepare(&request)?;
+    let threads = global.n_threads();
     let forecast = Forecast::new(&work.tasks(), |key| cache.path(key).exists())?;
-    let forecast_seconds = forecast.seconds(settings.threads);
+    let forecast_seconds = forecast.seconds(threads);
     if forecast_seconds > WORTH_SAYING && !global.quiet {
         eprintln!(
             "{} items at scale {}: about {} on {} threads",
             request.paper.items().count(),
             scale.name(),
             forecast::words(forecast_seconds),
-            settings.threads
+            threads
         );
     }
-    let gathered = work.run(settings)?;
+    let tasks = work.tasks();
+    let gathered = global.watch(&tasks, &cache, |how| work.run(&tasks, how))?;
     let judged = page::verdicts(&request.paper, &gathered);
     let mut about = Page {
         scale,
         seed: global.seed,
-        threads: settings.threads,
+        threads,
         wall_seconds: began.elapsed().as_secs_f64(),
         total: cache.total_time(),
         forecast_seconds,
     };
     let built = page::build(&about, &request.paper, &gathered, &judged)?;
-    folder.write_report(&built.report, &built.figures, &built.long_tables)?;
+    write_report(&folder, &built.report, &built.figures, &built.long_tables)?;
     about.wall_seconds = began.elapsed().as_secs_f64();
     about.total = cache.total_time();
     cache.note_time(true).map_err(OutputError::from)?;
@@ -104,7 +106,7 @@ fn with_timing(mut results: Value, timing: Value) -> Value {
 
 /// Whether every chain of some system escaped.
 fn some_system_is_lost(gathered: &Gathered) -> bool {
-    let run = |c: &&crate::compare::Comparison| c.run.n_chains > 0;
+    let run = |c: &&langevin_run::compare::Comparison| c.run.n_chains > 0;
     gathered
         .comparisons
         .values()

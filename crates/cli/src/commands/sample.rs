@@ -8,11 +8,14 @@ use clap::Args;
 use serde_json::json;
 
 use super::patience::Patience;
-use super::summary::Summaries;
 use super::{Done, Global, out_for, seed_line};
-use crate::output::Folder;
-use crate::run_file::{Arm, Run};
-use crate::{sample, terminal};
+use langevin_run::output::Folder;
+use langevin_run::run_file::{Arm, Run};
+use langevin_run::sample;
+use langevin_run::summary::Summaries;
+
+use crate::terminal;
+use crate::view::summary::summary;
 
 #[derive(Debug, Args)]
 #[command(
@@ -33,7 +36,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done> {
     let out = global.out(out_for(&arguments.run));
-    let run = Arc::new(Run::load(&arguments.run, global.seeds(&out))?);
+    let run = Arc::new(Run::load(&arguments.run, global.asked(&out))?);
     let arm = choose(&run, arguments.dynamics.as_deref())?;
     let needs = &run.needs.to_sample;
     needs.check_memory()?;
@@ -42,11 +45,15 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
     let folder = Folder::prepare(out, needs.disk())?;
     folder.keep_seed(&run)?;
     let cache = global.units(&folder)?;
-    let sampled = sample::sample(&run, arm, global.settings(&cache))?;
-    let (path, mut results, summaries) = sample::save(&run, arm, &sampled.draws, &folder)?;
-    results["store"] = json!(path);
+    let stored = global.watch(&tasks, &cache, |how| {
+        sample::into_store(&run, arm, how, folder.path())
+    })?;
+    let (summaries, mut results) = sample::save(&run, arm, &stored, &folder)?;
+    let table = summary(&summaries);
+    folder.write("tables/summary.csv", table.to_csv().as_bytes())?;
+    results["store"] = json!(stored.path);
     Ok(Done {
-        text: text(&summaries, &path) + &seed_line(&run, &folder),
+        text: text(&summaries, &stored.path) + &seed_line(&run, &folder),
         json: results,
         good: summaries.n_escaped < summaries.n_chains,
     })
@@ -55,7 +62,7 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done
 fn text(summaries: &Summaries, path: &Path) -> String {
     format!(
         "{}{}\nDraws: {}\n",
-        terminal::text(&summaries.table()),
+        terminal::text(&summary(summaries)),
         summaries.sentence(),
         path.display()
     )
@@ -68,7 +75,7 @@ fn choose<'a>(run: &'a Run, name: Option<&str>) -> anyhow::Result<&'a Arm> {
         (None, [arm]) => Ok(arm),
         (None, arms) => bail!(
             "{}: there are {} dynamics; choose one of {} with --dynamics",
-            run.source.path().display(),
+            run.path().display(),
             arms.len(),
             run.arm_names()
         ),

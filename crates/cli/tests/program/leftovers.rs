@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use langevin_cli::store;
-use langevin_cli::temporary::Temporary;
+use langevin_run::store;
+use langevin_run::temporary::Temporary;
 
 use crate::{NORMAL, Workplace};
 

@@ -1,6 +1,6 @@
 //! `sample`, `diagnose`, `ksd` and `list`.
 
-use langevin_cli::store;
+use langevin_run::store;
 use serde_json::Value;
 
 use crate::{NORMAL, Workplace, texts};

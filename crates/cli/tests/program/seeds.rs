@@ -1,6 +1,6 @@
 //! Runs without a seed: each draws its own, and goes on with it.
 
-use langevin_cli::store;
+use langevin_run::store;
 use serde_json::Value;
 
 use crate::bad_input::refused;

@@ -62,7 +62,7 @@ fn what_does_not_fit_into_memory_is_refused_with_figure_and_field() {
     for field in memory_fields() {
         for large in LARGE {
             // A large machine may have 64 bytes for each, and others do not say what they have.
-            let memory = langevin_cli::machine::memory();
+            let memory = langevin_run::machine::memory();
             if large == "1e9" && memory.is_none_or(|bytes| bytes > 50_000_000_000) {
                 continue;
             }
@@ -90,7 +90,7 @@ fn what_does_not_fit_into_memory_is_refused_with_figure_and_field() {
     refuses(&ica, &["line 5: the number of signals = 5000 needs about"]);
 }
 
-/// The draws of `sample` take memory that `compare` does not.
+/// The draws of `sample` take room on the disk that `compare` does not.
 #[test]
 fn draws_that_do_not_fit_are_refused_before_anything_is_written() {
     let place = Workplace::new();
@@ -99,7 +99,7 @@ fn draws_that_do_not_fit_are_refused_before_anything_is_written() {
         place.write("run.toml", &run.replace("thin = 5", "thin = 1"));
         let text = refused(&place, &["sample", "run.toml", "--out", "o"]);
         assert!(
-            text.contains("line 10: n_steps = ") && text.contains(" of memory"),
+            text.contains("o has ") && text.contains(" MB left, but the results need about "),
             "{text}"
         );
         assert!(!place.path("o").exists());

@@ -42,7 +42,7 @@ pub struct Control<'a> {
 impl Control<'_> {
     /// Whether the run is to stop.
     #[inline(always)]
-    pub(crate) fn cancelled(&self) -> bool {
+    pub fn cancelled(&self) -> bool {
         self.cancel.is_some_and(|c| c.load(Ordering::Relaxed))
     }
 }

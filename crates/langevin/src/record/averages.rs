@@ -43,6 +43,19 @@ pub struct Averages {
     /// Total weight of each closed segment, then of the open one.
     weights: Vec<f64>,
     open_weight: f64,
+    /// Segments that were closed before this record took over.
+    earlier: usize,
+}
+
+/// The segment that a record was in when its chains stopped: enough for another to go on.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct OpenSums {
+    /// Number of segments that were complete.
+    n_closed: usize,
+    /// Sums so far, [observable][lane].
+    sums: Vec<f64>,
+    weight: f64,
 }
 
 impl Averages {
@@ -56,6 +69,7 @@ impl Averages {
             closed: vec![],
             weights: vec![],
             open_weight: 0.0,
+            earlier: 0,
         }
     }
 
@@ -69,25 +83,51 @@ impl Averages {
         self.marks.as_slice()
     }
 
-    /// Number of segments that are complete.
+    /// Number of segments that are complete, those of earlier records included.
     pub fn n_closed(&self) -> usize {
-        self.weights.len()
+        self.earlier + self.weights.len()
     }
 
-    /// Sum of an observable over a closed segment, for the chain in a lane.
+    /// The first segment that this record itself has closed, or will.
+    pub fn first_closed(&self) -> usize {
+        self.earlier
+    }
+
+    /// Where another record can go on.
+    pub fn open_sums(&self) -> OpenSums {
+        OpenSums {
+            n_closed: self.n_closed(),
+            sums: self.open.clone(),
+            weight: self.open_weight,
+        }
+    }
+
+    /// Goes on where another record of the same chains stopped; to be called before the first states
+    /// come. The sums of its segments stay with the other.
+    pub fn go_on_from(&mut self, open: OpenSums) -> Result<()> {
+        check::size("the sums to go on from", open.sums.len(), self.open.len())?;
+        check::at_most("the number of segments", open.n_closed, self.marks().len())?;
+        self.earlier = open.n_closed;
+        self.open = open.sums;
+        self.open_weight = open.weight;
+        Ok(())
+    }
+
+    /// Sum of an observable over a segment that this record has closed, for the chain in a lane.
     pub fn sum(&self, segment: usize, observable: usize, lane: usize) -> f64 {
-        self.closed[(segment * self.observables.len() + observable) * self.lanes + lane]
+        let own = segment - self.earlier;
+        self.closed[(own * self.observables.len() + observable) * self.lanes + lane]
     }
 
-    /// Number of states in a closed segment, or their summed step sizes.
+    /// Number of states in a segment that this record has closed, or their summed step sizes.
     pub fn weight(&self, segment: usize) -> f64 {
-        self.weights[segment]
+        self.weights[segment - self.earlier]
     }
 
-    /// Averages from the first state to each mark, for the chain in a lane.
+    /// Averages from the first state of this record to each of its marks, for the chain in a lane.
     pub fn running(&self, observable: usize, lane: usize) -> Vec<f64> {
         let (mut sum, mut weight) = (0.0, 0.0);
-        (0..self.n_closed())
+        (self.earlier..self.n_closed())
             .map(|segment| {
                 sum += self.sum(segment, observable, lane);
                 weight += self.weight(segment);
@@ -97,14 +137,14 @@ impl Averages {
     }
 
     /// The average from mark `from` to mark `to` (both must be marks, `from` may be 0); `None`
-    /// where the run did not get that far.
+    /// where the run did not get that far, or an earlier record has the sums.
     pub fn between(&self, from: u64, to: u64, observable: usize, lane: usize) -> Option<f64> {
         let position = |mark| match mark {
             0 => Some(0),
             _ => self.marks().iter().position(|m| *m == mark).map(|i| i + 1),
         };
         let (first, last) = (position(from)?, position(to)?);
-        if last > self.n_closed() || first >= last {
+        if last > self.n_closed() || first >= last || first < self.earlier {
             return None;
         }
         let (mut sum, mut weight) = (0.0, 0.0);

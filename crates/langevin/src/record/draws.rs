@@ -69,6 +69,12 @@ impl Draws {
         self
     }
 
+    /// Goes on where `n` draws were kept before.
+    pub fn after(mut self, n: usize) -> Self {
+        self.first = n;
+        self
+    }
+
     /// Number of draws that are held.
     pub fn len(&self) -> usize {
         self.len

@@ -5,7 +5,7 @@ mod draws;
 mod moments;
 mod observable;
 
-pub use averages::{Averages, Marks};
+pub use averages::{Averages, Marks, OpenSums};
 pub use draws::{Draws, Told};
 pub use moments::Moments;
 pub use observable::{ManyStates, Observable, OneState};

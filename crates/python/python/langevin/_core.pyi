@@ -140,12 +140,11 @@ class StanModel:
 _Functions = tuple[int, int, list[int], Callable[..., Any], Callable[..., Any] | None]
 _MetricFunctions = tuple[Callable[..., Any], Callable[..., Any] | None]
 
-def sample_model(model: Model, settings: Settings) -> Recorded: ...
-def sample_functions(
-    target: Model | _Functions, metric: _MetricFunctions | None, settings: Settings
-) -> Recorded: ...
-def sample_compiled(target: Compiled, dim: int, settings: Settings) -> Recorded: ...
-def sample_stan(target: StanModel, settings: Settings) -> Recorded: ...
+Target = Model | Compiled | StanModel | _Functions
+
+def sample(
+    target: Target, metric: _MetricFunctions | None, settings: Settings
+) -> Recorded | None: ...
 def divergence_error(
     matrix_function: Callable[..., Any],
     divergence: Callable[..., Any] | None,

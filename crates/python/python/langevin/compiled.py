@@ -55,12 +55,8 @@ class CompiledTarget(BaseTarget):
         _, scores = self._inner.evaluate(rows)
         return scores[0] if single else scores
 
-    def _run(self, settings: _core.Settings, metric: Metric | None) -> _core.Recorded:
-        if metric is not None:
-            return _core.sample_functions(
-                (self.dim, 0, [], self.score, None), metric._functions(), settings
-            )
-        return _core.sample_compiled(self._inner, self.dim, settings)
+    def _native(self) -> _core.Target:
+        return self._inner
 
 
 def from_cfunc(

@@ -160,12 +160,9 @@ class JaxTarget(BaseTarget):
     def _unused(theta: Array, rows: Any) -> Array:
         raise NotImplementedError
 
-    def _run(self, settings: _core.Settings, metric: Metric | None) -> _core.Recorded:
+    def _native(self) -> _core.Target:
         batch = self._call_batch if self.n_data else None
-        parts = (self.dim, self.n_data, self._inner.positive, self._call_score, batch)
-        return _core.sample_functions(
-            parts, None if metric is None else metric._functions(), settings
-        )
+        return (self.dim, self.n_data, self._inner.positive, self._call_score, batch)
 
 
 def from_jax(

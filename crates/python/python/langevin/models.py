@@ -57,10 +57,8 @@ class NativeTarget(BaseTarget):
         values = self._model.score(rows)
         return values[0] if single else values
 
-    def _run(self, settings: _core.Settings, metric: Metric | None) -> _core.Recorded:
-        if metric is None:
-            return _core.sample_model(self._model, settings)
-        return _core.sample_functions(self._model, metric._functions(), settings)
+    def _native(self) -> _core.Target:
+        return self._model
 
     def _metric_named(self, name: str) -> str | Metric:
         if name == "identity":

@@ -33,10 +33,11 @@ def run(
     several is compared (``langevin compare``) and gives a `Comparison`, whose `results` are those
     of results.json. `dynamics` names one of several to sample.
 
-    With `out`, that folder gets the files of the program, and finished work that is in it already
-    is not done again; without, nothing is left on disk. `seed` replaces that of the run file; where
-    there is none one is drawn, which is in the result. Results do not depend on `threads`. Ctrl-C
-    raises KeyboardInterrupt.
+    With `out`, that folder gets the numbers that the program writes there (``results.json``,
+    ``timing.json``, ``draws.zarr``), and finished work that is in it already is not done again;
+    ``langevin compare`` draws figures and a report of it. Without, nothing is left on disk. `seed`
+    replaces that of the run file; where there is none one is drawn, which is in the result. Results
+    do not depend on `threads`. Ctrl-C raises KeyboardInterrupt.
 
     >>> import pathlib, tempfile
     >>> import langevin as lv

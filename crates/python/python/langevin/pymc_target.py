@@ -86,11 +86,10 @@ class PymcTarget(BaseTarget):
     def _score(self, theta: Array) -> Array:
         return np.asarray(self._function(theta)[1], dtype=np.float64)
 
-    def _run(self, settings: _core.Settings, metric: Metric | None) -> _core.Recorded:
+    def _native(self) -> _core.Target:
         if self._compiled is not None:
-            return self._compiled._run(settings, metric)
-        functions = None if metric is None else metric._functions()
-        return _core.sample_functions((self.dim, 0, [], self._score, None), functions, settings)
+            return self._compiled._native()
+        return (self.dim, 0, [], self._score, None)
 
     def _default_start(self, n_chains: int, seed: int) -> Array | None:
         return np.ascontiguousarray(np.broadcast_to(self._start, (n_chains, self.dim)))

@@ -196,7 +196,7 @@ class Prepared:
         """Refuses what `run` would refuse, without taking a step."""
         settings = self.settings.copy()
         settings["check_only"] = True
-        self.target._run(settings, self.metric)
+        self._sample(settings)
 
     def run(self, progress: bool | None) -> Trace:
         """Runs the chains."""
@@ -204,7 +204,8 @@ class Prepared:
         work = settings["n_steps"] * settings["n_chains"]
         with Bar(work, self.dynamics.name, wanted(progress)) as bar:
             settings["progress"] = bar
-            recorded = self.target._run(settings, self.metric)
+            recorded = self._sample(settings)
+        assert recorded is not None
         return Trace._of(
             recorded,
             target=self.target,
@@ -212,6 +213,10 @@ class Prepared:
             settings=settings,
             metric_error=self.metric_error,
         )
+
+    def _sample(self, settings: _core.Settings) -> _core.Recorded | None:
+        functions = None if self.metric is None else self.metric._functions()
+        return _core.sample(self.target._native(), functions, settings)
 
 
 def prepare(

@@ -74,12 +74,8 @@ class StanTarget(BaseTarget):
         free = self._inner.unconstrain(rows)
         return free[0] if array.ndim == 1 else free
 
-    def _run(self, settings: _core.Settings, metric: Metric | None) -> _core.Recorded:
-        if metric is not None:
-            return _core.sample_functions(
-                (self.dim, 0, [], self.score, None), metric._functions(), settings
-            )
-        return _core.sample_stan(self._inner, settings)
+    def _native(self) -> _core.Target:
+        return self._inner
 
     def _constrained(self, draws: Array) -> tuple[Array, tuple[Parameter, ...]]:
         chains, length = draws.shape[:2]

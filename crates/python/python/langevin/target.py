@@ -125,7 +125,8 @@ class BaseTarget(ABC):
         """∇ log π of one state or of several."""
 
     @abstractmethod
-    def _run(self, settings: _core.Settings, metric: Metric | None) -> _core.Recorded: ...
+    def _native(self) -> _core.Target:
+        """What the native half samples."""
 
     def _metric_named(self, name: str) -> str | Metric:
         """What a name means for this target."""
@@ -275,11 +276,9 @@ class Target(BaseTarget):
             difference[:, axis] -= rise / (up[:, axis] - down[:, axis])
         return float(np.max(np.abs(difference)))
 
-    def _run(self, settings: _core.Settings, metric: Metric | None) -> _core.Recorded:
+    def _native(self) -> _core.Target:
         minibatch = None if self._datum_score is None else self._minibatch_score
-        parts = (self.dim, self.n_data, self.positive, self._score, minibatch)
-        functions = None if metric is None else metric._functions()
-        return _core.sample_functions(parts, functions, settings)
+        return (self.dim, self.n_data, self.positive, self._score, minibatch)
 
     def _full_score(self, theta: Array) -> Any:
         rows = np.broadcast_to(np.arange(self.n_data), (len(theta), self.n_data))

@@ -1,0 +1,159 @@
+//! What Python hands over as a target, for the jobs of the library.
+
+use std::fmt;
+use std::sync::Arc;
+
+use langevin::catalog;
+use langevin::foreign::{self, ForeignMetric, Worker};
+use langevin_run::stan;
+use langevin_run::target::{Own, Sampled, Target};
+use pyo3::prelude::*;
+
+use crate::callback::{Functions, MetricFunctions};
+use crate::compiled::Compiled;
+use crate::errors::refused_or_io;
+use crate::model::Model;
+use crate::stan::StanModel;
+use crate::supervise::Watcher;
+
+/// A target as Python knows it.
+#[derive(FromPyObject)]
+pub enum TargetArgument<'py> {
+    /// A model of the library.
+    Model(Bound<'py, Model>),
+    /// A compiled function.
+    Compiled(Bound<'py, Compiled>),
+    /// A Stan model.
+    Stan(Bound<'py, StanModel>),
+    /// dim, n_data, positive coordinates, score, minibatch score.
+    Functions(FunctionParts),
+}
+
+type FunctionParts = (usize, usize, Vec<usize>, Py<PyAny>, Option<Py<PyAny>>);
+
+/// (matrix, divergence) of a metric that is made of Python functions.
+pub type MetricArgument = (Py<PyAny>, Option<Py<PyAny>>);
+
+impl TargetArgument<'_> {
+    /// Number of coordinates.
+    pub fn dim(&self) -> usize {
+        match self {
+            TargetArgument::Model(model) => model.get().inner.dim(),
+            TargetArgument::Compiled(compiled) => compiled.get().dim(),
+            TargetArgument::Stan(model) => model.get().inner.dim(),
+            TargetArgument::Functions(parts) => parts.0,
+        }
+    }
+
+    /// Whether Python is called at every step.
+    pub fn is_python(&self) -> bool {
+        matches!(self, TargetArgument::Functions(_))
+    }
+
+    /// As a target of jobs, with a metric of its own where that is made of functions.
+    pub fn target(
+        self,
+        metric: Option<MetricArgument>,
+        watcher: &Arc<Watcher>,
+    ) -> PyResult<Target> {
+        let dim = self.dim();
+        if let (TargetArgument::Model(model), None) = (&self, &metric) {
+            let sampled = Sampled::Model(model.get().inner.clone());
+            return Target::plain(sampled).map_err(refused_or_io);
+        }
+        let code = match self {
+            TargetArgument::Model(model) => Code::Model(model.get().inner.clone()),
+            TargetArgument::Compiled(compiled) => Code::Compiled(*compiled.get()),
+            TargetArgument::Stan(model) => Code::Stan(model.get().inner.clone()),
+            TargetArgument::Functions((dim, n_data, positive, score, minibatch_score)) => {
+                Code::Functions(Functions {
+                    dim,
+                    n_data,
+                    positive,
+                    score,
+                    minibatch_score,
+                    watcher: watcher.clone(),
+                })
+            }
+        };
+        let metric = metric.map(|(matrix, divergence)| MetricFunctions {
+            dim,
+            matrix,
+            divergence,
+            watcher: watcher.clone(),
+        });
+        let own = OwnCode { code, metric };
+        Target::plain(Sampled::Own(Arc::new(own))).map_err(refused_or_io)
+    }
+}
+
+/// A target and perhaps a metric in code that is not of the library.
+struct OwnCode {
+    code: Code,
+    metric: Option<MetricFunctions>,
+}
+
+enum Code {
+    Model(Arc<catalog::Model>),
+    Compiled(Compiled),
+    Stan(Arc<stan::StanModel>),
+    Functions(Functions),
+}
+
+impl fmt::Debug for OwnCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "OwnCode({})", self.name())
+    }
+}
+
+impl Own for OwnCode {
+    fn name(&self) -> &str {
+        match &self.code {
+            Code::Model(model) => model.name(),
+            Code::Stan(model) => model.name(),
+            Code::Compiled(_) | Code::Functions(_) => "own",
+        }
+    }
+
+    fn dim(&self) -> usize {
+        match &self.code {
+            Code::Model(model) => model.dim(),
+            Code::Compiled(compiled) => compiled.dim(),
+            Code::Stan(model) => model.dim(),
+            Code::Functions(functions) => functions.dim,
+        }
+    }
+
+    fn n_data(&self) -> usize {
+        match &self.code {
+            Code::Model(model) => model.n_data(),
+            Code::Functions(functions) => functions.n_data,
+            Code::Compiled(_) | Code::Stan(_) => 0,
+        }
+    }
+
+    fn workers(&self, threads: usize) -> Vec<Worker<'_>> {
+        // Python functions are called from one thread, compiled ones from all.
+        let n = if self.metric.is_some() { 1 } else { threads };
+        let mut workers = match &self.code {
+            Code::Stan(model) => model.workers(n),
+            Code::Compiled(compiled) => (0..n).map(|_| without_metric(*compiled)).collect(),
+            Code::Functions(functions) => vec![without_metric(functions)],
+            Code::Model(model) => vec![Worker {
+                target: foreign::native(model),
+                metric: None,
+            }],
+        };
+        if let (Some(metric), Some(worker)) = (&self.metric, workers.first_mut()) {
+            worker.metric = Some(Box::new(metric) as Box<dyn ForeignMetric + Send + '_>);
+        }
+        workers
+    }
+}
+
+fn without_metric<'a>(target: impl foreign::ForeignTarget + Send + 'a) -> Worker<'a> {
+    Worker {
+        target: Box::new(target),
+        metric: None,
+    }
+}

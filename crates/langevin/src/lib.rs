@@ -26,6 +26,7 @@ pub mod real;
 pub mod record;
 pub mod rng;
 mod rows;
+pub mod scale;
 pub mod skew;
 pub mod stat;
 pub mod target;

@@ -8,6 +8,7 @@
 //! ```
 
 pub mod batch;
+pub mod bias;
 mod blocks;
 pub mod catalog;
 pub mod chain;

@@ -5,6 +5,7 @@
 //! rounding.
 
 mod constrained;
+mod doubled;
 mod given;
 mod given_euler;
 mod job;
@@ -13,6 +14,7 @@ mod oracle;
 
 pub use crate::error::Failure;
 pub use constrained::ConstrainedTarget;
+pub use doubled::DoubledTarget;
 pub use given::{Given, divergence_check};
 pub use given_euler::GivenEuler;
 pub use job::{euler, native};

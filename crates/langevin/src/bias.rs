@@ -178,11 +178,11 @@ pub struct Measured {
 ///
 /// let free = NormalParameters::new((0..30).map(f64::from).collect())?.free()?;
 /// let meter = BiasMeter {
-///     quantities: vec![Quantity::Sd(Observable::Coordinate(0))],
+///     quantities: vec![Quantity::Sd(Observable::Coordinate(1))],
 ///     burn_in: 200,
 ///     n_batches: 10,
 /// };
-/// let plan = Plan::new(2000, 1.5).chains(16).start(Start::Fixed(vec![14.5, 2.2]));
+/// let plan = Plan::new(2000, 0.01).chains(16).start(Start::Fixed(vec![14.5, 2.2]));
 /// let oracle = Doubled::new(&free);
 /// let measured = meter.run(&Exact::new(&oracle), &Dynamics::ld(2), &plan, Control::default())?;
 /// let off = measured.biases[0].relative();

@@ -39,8 +39,10 @@ impl Map for CorrelationCholesky {
     fn constrain<R: Real>(&self, u: &[R], slope: &mut [R], x: &mut [R]) -> R {
         let n = self.0;
         let mut log_jacobian = R::zero();
-        x.fill(R::zero());
-        x[0] = R::one();
+        // 0, but NaN for a chain that has escaped: nothing of it is a number.
+        let zero = u[0] * 0.0 + 0.0;
+        x.fill(zero);
+        x[0] = zero + 1.0;
         for i in 1..n {
             let mut left = R::one();
             for j in 0..i {

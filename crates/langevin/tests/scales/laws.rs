@@ -1,11 +1,15 @@
 //! Laws: exact draws, mapped to free coordinates and moved by an exact sampler, are still draws of their
 //! law. Without the Jacobian they are not.
 
+use std::sync::Arc;
+
 use langevin::chain::{Chains, How, Records};
 use langevin::dynamics::Dynamics;
 use langevin::oracle::Exact;
+use langevin::real::Isa;
+use langevin::record::{Draws, Moments, OnScale};
 use langevin::scale::Constrained;
-use langevin::transition::Mala;
+use langevin::transition::{EulerMaruyama, Mala, StepSize};
 
 use super::*;
 
@@ -228,5 +232,55 @@ fn without_the_jacobian_they_do_not() {
             distance > 2.0 * largest || law == Law::Direction,
             "{law:?}: {distance}"
         );
+    }
+}
+
+/// Records on the scale see the states that stored draws are mapped to, bit for bit, whatever the
+/// lanes; a chain that has escaped stays NaN.
+#[test]
+fn records_see_constrained_states() {
+    let layout = Arc::new(layout(ALL));
+    let target = Constrained::new(Uneven(layout.size()), (*layout).clone()).unwrap();
+    let mut rng = random(8);
+    let mut starts: Vec<_> = (0..19)
+        .map(|_| normals(&mut rng, target.dim(), 0.5))
+        .collect();
+    starts[3] = vec![1e200; target.dim()];
+    let ld = Dynamics::ld(target.dim());
+    let euler = EulerMaruyama::<_>::new(&ld, StepSize::Constant(0.01)).unwrap();
+    let oracle = Exact::new(&target);
+    for isa in Isa::available() {
+        let mut chains = Chains::new(3, 0, starts.clone()).unwrap();
+        let all = || Draws::new(0, 1, usize::MAX);
+        let both = || {
+            (
+                all(),
+                OnScale::new(layout.clone(), (all(), Moments::new(0))),
+            )
+        };
+        let mut records = Records::new(&chains, &oracle, both);
+        let how = How {
+            isa: Some(isa),
+            ..How::default()
+        };
+        chains
+            .advance(&oracle, &euler, 70, &mut records, &how)
+            .unwrap();
+        assert_eq!(chains.escapes().count(), 1);
+        for (chain, (free, on_scale), lane) in records.chains() {
+            let (draws, moments) = on_scale.record();
+            let mapped = layout.constrain_draws(&free.chain(lane)).unwrap();
+            let bits = |x: &[f64]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            let x = draws.chain(lane);
+            assert_eq!(x.len(), 70 * layout.size());
+            if chain == 3 {
+                assert!(x[layout.size()..].iter().all(|x| x.is_nan()));
+                assert!(moments.mean(1, lane).is_nan());
+            } else {
+                assert!(bits(&x) == bits(&mapped), "chain {chain} on {isa:?}");
+                let mean = x.iter().skip(1).step_by(layout.size()).sum::<f64>() / 70.0;
+                assert!((moments.mean(1, lane) - mean).abs() < 1e-13);
+            }
+        }
     }
 }

@@ -117,6 +117,24 @@ pub enum Error {
         /// Its value.
         value: f64,
     },
+    /// A constrained parameter has a value that its scale does not allow.
+    #[error("{what} is {value}, but must be {condition}")]
+    OutsideScale {
+        /// What is wrong: an element such as `sigma` or `p[0,1]`, or the sum of some.
+        what: String,
+        /// Its value.
+        value: f64,
+        /// What it must be.
+        condition: String,
+    },
+    /// A declaration of parameters that cannot be.
+    #[error("the declaration of {parameter:?} is wrong: {reason}")]
+    Declaration {
+        /// The parameter, or the text that was to declare it.
+        parameter: String,
+        /// Why.
+        reason: String,
+    },
     /// A label other than 0 and 1.
     #[error("label {value} in row {row}; labels must be 0 or 1")]
     NotALabel {

@@ -8,6 +8,7 @@
 //! ```
 
 pub mod batch;
+pub mod bias;
 mod blocks;
 pub mod catalog;
 pub mod chain;
@@ -26,6 +27,7 @@ pub mod real;
 pub mod record;
 pub mod rng;
 mod rows;
+pub mod scale;
 pub mod skew;
 pub mod stat;
 pub mod target;

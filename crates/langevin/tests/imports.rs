@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// All modules, in the order in which data flows. ARCHITECTURE.md has the same list with a line on
 /// each.
-const ORDER: [&str; 25] = [
+const ORDER: [&str; 27] = [
     "error",
     "check",
     "real",
@@ -17,6 +17,7 @@ const ORDER: [&str; 25] = [
     "skew",
     "metric",
     "target",
+    "scale",
     "kernels",
     "models",
     "dynamics",
@@ -26,6 +27,7 @@ const ORDER: [&str; 25] = [
     "oracle",
     "record",
     "chain",
+    "bias",
     "catalog",
     "foreign",
     "stat",

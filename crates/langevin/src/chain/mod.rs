@@ -24,7 +24,7 @@ pub(crate) use fused::Fused;
 pub use plan::{Plan, Start};
 pub use records::{Group, Records};
 pub use run::{Outcome, run};
-pub(crate) use run::{check_euler, euler_starts};
+pub(crate) use run::{check_euler, euler_starts, plan_starts};
 pub(crate) use team::{Any, Direct, Mover};
 
 /// How a run is watched and stopped from outside.

@@ -132,6 +132,18 @@ pub(crate) fn check_euler(
     Ok(starts)
 }
 
+/// The initial states of a plan, none of them checked by the target; refuses a plan that no target
+/// could run, and a metric that is not symmetric positive definite at one of the states.
+pub(crate) fn plan_starts<M: Metric>(plan: &Plan, metric: &M) -> Result<Vec<Vec<f64>>> {
+    check_plan(plan)?;
+    let starts = initial_states(plan, metric.dim())?;
+    for theta in distinct(&starts) {
+        check::size("the initial state", theta.len(), metric.dim())?;
+    }
+    check_metric(metric, &starts)?;
+    Ok(starts)
+}
+
 /// Refuses a metric that is not symmetric positive definite at one of the initial states.
 fn check_metric<M: Metric>(metric: &M, starts: &[Vec<f64>]) -> Result<()> {
     let d = metric.dim();

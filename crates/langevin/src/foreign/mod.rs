@@ -4,6 +4,8 @@
 //! else is as for targets of the library, so that a foreign copy of one gives the same chains, to
 //! rounding.
 
+mod constrained;
+mod doubled;
 mod given;
 mod given_euler;
 mod job;
@@ -11,6 +13,8 @@ mod native;
 mod oracle;
 
 pub use crate::error::Failure;
+pub use constrained::ConstrainedTarget;
+pub use doubled::DoubledTarget;
 pub use given::{Given, divergence_check};
 pub use given_euler::GivenEuler;
 pub use job::{euler, native};

@@ -4,6 +4,7 @@ use crate::check;
 use crate::metric::{Metric, Solve};
 use crate::real::{Lanes, Real};
 use crate::rng::Rng;
+use crate::scale::Constrained;
 use crate::skew::SkewMatrix;
 use crate::target::{Parameter, Rows, Subsampled, Sums, Target};
 use crate::{Error, Result};
@@ -70,6 +71,20 @@ impl NormalParameters {
             inverse_n: 1.0 / n,
             inverse_root_n: 1.0 / n.sqrt(),
         }
+    }
+
+    /// The same posterior in the coordinates (μ, log σ), in which nothing is bounded.
+    ///
+    /// ```
+    /// use langevin::models::NormalParameters;
+    /// use langevin::target::score_at;
+    /// let free = NormalParameters::new(vec![-1.0, 0.0, 1.0, 2.0])?.free()?;
+    /// // At the sample mean and σ = 1 the score by log σ is Σ(x − μ)² − N + 1.
+    /// assert_eq!(score_at(&free, &[0.5, 0.0]), [0.0, 5.0 - 4.0 + 1.0]);
+    /// # Ok::<(), langevin::Error>(())
+    /// ```
+    pub fn free(self) -> Result<Constrained<Self>> {
+        Constrained::by_itself(self)
     }
 
     /// An exact draw from the posterior: 1/σ² is Gamma((N−2)/2, rate N s²/2), and given σ the mean

@@ -191,6 +191,20 @@ impl<R: Real> Real for Dual<R> {
     fn softplus(self) -> Self {
         self.chain(self.value.softplus(), self.value.logistic())
     }
+    #[inline(always)]
+    fn at_least(self, low: f64) -> Self {
+        Dual {
+            value: self.value.at_least(low),
+            tangent: self.tangent,
+        }
+    }
+    #[inline(always)]
+    fn at_most(self, high: f64) -> Self {
+        Dual {
+            value: self.value.at_most(high),
+            tangent: self.tangent,
+        }
+    }
 }
 
 /// Variables up to this many live on the stack while differentiating; more are put on the heap.

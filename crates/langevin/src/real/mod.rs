@@ -74,6 +74,10 @@ pub trait Real:
     fn logistic(self) -> Self;
     /// `ln(1 + exp(self))` without overflow.
     fn softplus(self) -> Self;
+    /// The number, or `low` where it is below that; NaN stays NaN. A dual number keeps its tangent.
+    fn at_least(self, low: f64) -> Self;
+    /// The number, or `high` where it is above that; NaN stays NaN. A dual number keeps its tangent.
+    fn at_most(self, high: f64) -> Self;
 
     /// Replaces each number x by tanh ½x, accurate to 2·10⁻¹⁵ (not to as much of itself), at less
     /// than the price of one by one. Where one of them is NaN, others may become so.
@@ -169,6 +173,15 @@ macro_rules! elementary_functions {
         #[inline(always)]
         fn softplus(self) -> Self {
             $crate::real::math::softplus(self)
+        }
+        // (The constant is the first operand, so that NaN passes.)
+        #[inline(always)]
+        fn at_least(self, low: f64) -> Self {
+            $crate::real::Lanes::larger(Self::of(low), self)
+        }
+        #[inline(always)]
+        fn at_most(self, high: f64) -> Self {
+            $crate::real::Lanes::smaller(Self::of(high), self)
         }
     };
 }

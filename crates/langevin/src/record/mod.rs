@@ -4,11 +4,13 @@ mod averages;
 mod draws;
 mod moments;
 mod observable;
+mod on_scale;
 
 pub use averages::{Averages, Marks, OpenSums};
 pub use draws::{Draws, Told};
 pub use moments::Moments;
 pub use observable::{ManyStates, Observable, OneState};
+pub use on_scale::OnScale;
 
 use crate::real::{Lanes, Work};
 use crate::transition::Report;

@@ -16,6 +16,7 @@ use crate::{Error, Result};
 
 /// A named block of coordinates, in the order in which they appear in θ.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Parameter {
     /// Its name, such as `w`.
     pub name: String,
@@ -23,6 +24,7 @@ pub struct Parameter {
     /// `column_major` is set and row by row otherwise.
     pub shape: Vec<usize>,
     /// Order of the coordinates.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub column_major: bool,
 }
 
@@ -49,6 +51,31 @@ impl Parameter {
     /// Whether it has no coordinates.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The names of its coordinates, in their order: `sigma`, or `w[0,0]`, `w[0,1]`, …
+    ///
+    /// ```
+    /// use langevin::target::Parameter;
+    /// assert_eq!(Parameter::array("w", &[1, 2]).elements(), ["w[0,0]", "w[0,1]"]);
+    /// ```
+    pub fn elements(&self) -> Vec<String> {
+        if self.shape.is_empty() {
+            return vec![self.name.clone()];
+        }
+        let element = |mut position: usize| {
+            let mut index = vec![String::new(); self.shape.len()];
+            let mut fill = |axis: usize| {
+                index[axis] = (position % self.shape[axis]).to_string();
+                position /= self.shape[axis];
+            };
+            match self.column_major {
+                true => (0..self.shape.len()).for_each(&mut fill),
+                false => (0..self.shape.len()).rev().for_each(&mut fill),
+            }
+            format!("{}[{}]", self.name, index.join(","))
+        };
+        (0..self.len()).map(element).collect()
     }
 }
 

@@ -8,11 +8,13 @@
 //! A transition's value is its tuning (step size, metric, momentum kept): another value takes over
 //! between two calls of [`Chains::advance`](crate::chain::Chains::advance), never in between.
 
+mod coupled_euler;
 mod euler;
 mod leimkuhler_matthews;
 mod mala;
 mod step_size;
 
+pub use coupled_euler::CoupledEuler;
 pub use euler::EulerMaruyama;
 pub use leimkuhler_matthews::LeimkuhlerMatthews;
 pub use mala::Mala;

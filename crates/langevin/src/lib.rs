@@ -7,6 +7,7 @@
 //! dθ = [ (βB + C) ∇log π + div(βB + C) ] dt + sqrt(2βB) dW
 //! ```
 
+pub mod adapt;
 pub mod batch;
 mod blocks;
 pub mod catalog;

@@ -14,7 +14,7 @@ use crate::Moments;
 /// use langevin_posteriors::curved::Banana;
 /// use langevin_posteriors::quadrature::Grid;
 /// let banana = Banana { bend: 0.5, width: 1.0 };
-/// let grid = Grid::new(&banana, &[0.0, 0.0], &[1.0, 1.0], 12.0, 0.25).unwrap();
+/// let grid = Grid::new(&banana, &[0.0, 0.0], &[1.0, 1.0], 30.0, 0.2).unwrap();
 /// assert!((grid.mean(|x| x[1]) - 0.5).abs() < 1e-10);
 /// ```
 #[derive(Clone, Debug)]

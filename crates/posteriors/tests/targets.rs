@@ -158,7 +158,7 @@ fn hierarchies_agree_with_quadrature() {
     let (y, s) = ([1.3], [1.5]);
     let free = Hierarchy::<false>::new(&y, &s, 2.0, 0.5);
     let centred = Hierarchy::<true>::new(&y, &s, 2.0, 0.5);
-    let grid = Grid::new(&free, &[0.0, -1.0, 0.0], &[1.0; 3], 14.0, 0.25).unwrap();
+    let grid = Grid::new(&free, &[0.0, -1.0, 0.0], &[1.0; 3], 16.0, 0.2).unwrap();
     assert_same("hierarchy", &grid.moments(), &free.moments(), 1e-5);
     let effect = |x: &[f64]| x[0] + x[1].exp() * x[2];
     let mean = grid.mean(effect);

@@ -47,7 +47,7 @@ fn clip(values: &mut [f64]) -> (f64, f64) {
     (mean, square / (n.max(2) - 1) as f64)
 }
 
-/// Columns with their mean taken off and divided by their scale.
+/// Columns with their mean taken off.
 struct Columns {
     n: usize,
     columns: Vec<Vec<f64>>,
@@ -73,19 +73,19 @@ impl Columns {
         }
     }
 
-    /// The matrix of correlations, shrunk towards 0 by a part `a`.
-    fn correlations(&self, a: f64) -> DMatrix<f64> {
+    /// The matrix of covariances, shrunk towards 1 by a part `a`.
+    fn covariance(&self, a: f64) -> DMatrix<f64> {
         let d = self.columns.len();
+        let scale = (1.0 - a) / (self.n.max(2) - 1) as f64;
         let mut out = DMatrix::identity(d, d);
         for i in 0..d {
-            for j in 0..i {
+            for j in 0..=i {
                 let pairs = self.columns[i].iter().zip(&self.columns[j]);
                 let sum: f64 = pairs.map(|(x, y)| x * y).sum();
-                let scale = (self.variances[i] * self.variances[j]).sqrt();
-                let entry = (1.0 - a) * sum / (self.n.max(2) - 1) as f64 / scale;
-                out[(i, j)] = entry;
-                out[(j, i)] = entry;
+                out[(i, j)] = sum * scale;
+                out[(j, i)] = sum * scale;
             }
+            out[(i, i)] += a;
         }
         out
     }
@@ -117,42 +117,38 @@ impl Pool {
     }
 
     /// The dense metric A # B⁻¹, the geometric mean of the covariance A of the states and the inverse
-    /// of the covariance B of their scores, which is the covariance of a Gaussian target twice over;
-    /// correlations of both are shrunk by .3d/(n + .3d), n the number of draws worth their name.
+    /// of the covariance B of their scores. For a Gaussian target this is its covariance exactly, once
+    /// there are more draws than coordinates.
     ///
-    /// With A = LLᵀ and LᵀBL = QΛQᵀ it is LQΛ^(−½)QᵀLᵀ.
-    pub fn dense(&self) -> Result<Constant> {
+    /// Both are taken in the coordinates of the present metric and shrunk towards 1 there, by
+    /// .3d/(n + .3d) with n the number of draws worth their name: what few draws cannot tell stays as
+    /// it is, and where the present metric is right, nothing is lost. With A = LLᵀ and LᵀBL = QΛQᵀ the
+    /// mean is LQΛ^(−½)QᵀLᵀ.
+    pub fn dense(&self, present: &Constant) -> Result<Constant> {
         let d = self.dim;
-        let mut x = Columns::new(&self.states, d);
-        let mut g = Columns::new(&self.scores, d);
-        if !(x.variances.iter().chain(&g.variances)).all(|v| v.is_finite() && *v > 1e-300) {
-            return diagonal(&x, &g);
+        let (mut states, mut scores) = (self.states.clone(), vec![0.0; self.scores.len()]);
+        for row in states.chunks_exact_mut(d) {
+            present.sqrt_solve(row);
         }
-        let scales: Vec<f64> = roots(&x, &g);
+        let rows = self.scores.chunks_exact(d);
+        for (row, out) in rows.zip(scores.chunks_exact_mut(d)) {
+            present.sqrt_transposed(row, out);
+        }
+        let (x, g) = (Columns::new(&states, d), Columns::new(&scores, d));
         let a = SHRINK * d as f64 / (self.len() as f64 / CORRELATED + SHRINK * d as f64);
-        let mut states = x.correlations(a);
-        let mut scores = g.correlations(a);
-        // In units of the scales.
-        for i in 0..d {
-            x.variances[i] /= scales[i] * scales[i];
-            g.variances[i] *= scales[i] * scales[i];
-        }
-        for i in 0..d {
-            for j in 0..d {
-                states[(i, j)] *= (x.variances[i] * x.variances[j]).sqrt();
-                scores[(i, j)] *= (g.variances[i] * g.variances[j]).sqrt();
-            }
-        }
-        let Some(mean) = geometric_mean(&states, &scores) else {
-            return diagonal(&x, &g);
+        let mean = geometric_mean(&x.covariance(a), &g.covariance(a));
+        let Some(factor) = mean.and_then(|mean| factor(&mean, d).ok()) else {
+            return self.diagonal();
         };
-        let mut factor = factor(&mean, d)?;
-        for i in 0..d {
-            factor[i * d..=i * d + i]
-                .iter_mut()
-                .for_each(|x| *x *= scales[i]);
+        // S times the factor, column by column.
+        let mut out = vec![0.0; d * d];
+        let mut column = vec![0.0; d];
+        for j in 0..d {
+            let own: Vec<f64> = (0..d).map(|i| factor[i * d + j]).collect();
+            present.sqrt(&own, &mut column);
+            (j..d).for_each(|i| out[i * d + j] = column[i]);
         }
-        Constant::from_factor(d, factor)
+        Constant::from_factor(d, out)
     }
 
     /// The largest eigenvalue of the covariance of Sᵀg: 1 for a Gaussian whose covariance is the metric,
@@ -297,7 +293,9 @@ mod tests {
     fn a_gaussian_is_found_from_few_draws() {
         let root = [2.0, 0.0, 0.0, 1.5, 0.2, 0.0, -30.0, 4.0, 9.0];
         let pool = gaussian(&root, 3, 400);
-        let found = pool.dense().unwrap();
+        let first = pool.diagonal().unwrap();
+        let found = pool.dense(&first).unwrap();
+        let found = pool.dense(&found).unwrap();
         let want = Constant::from_factor(3, root.to_vec()).unwrap();
         let (found_matrix, want) = (found.matrix(), want.matrix());
         for i in 0..3 {

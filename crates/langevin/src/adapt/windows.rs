@@ -144,9 +144,9 @@ impl<O: Oracle> Tuner<'_, O> {
             let rhat = rhat(&seen, &healthy);
             let steps = self.chains.step();
             let wanted = (60.0 * scale) as u64;
-            let target = self.target();
+            let off = mean(&seen.acceptance) - self.target();
             let settled = self.settle_time(index, &seen, &healthy)
-                && (mean(&seen.acceptance) - target).abs() < 0.1
+                && (off.abs() < 0.1 || off > 0.0 && self.angle == LARGEST_ANGLE)
                 && Real::ln(self.angle / seen.first_angle).abs() < 0.5
                 && (self.angle >= 0.5 || steps as f64 >= 250.0 * scale);
             let enough = !self.dense || pool.len() >= 5 * self.oracle.dim();
@@ -302,7 +302,7 @@ impl<O: Oracle> Tuner<'_, O> {
     fn renew(&mut self, index: usize, seen: &Seen, pool: Pool, rhat: f64) -> Result<(), RunError> {
         let old = pool.largest_curvature(&self.metric);
         let metric = match self.dense && pool.len() > 10 {
-            true => pool.dense()?,
+            true => pool.dense(&self.metric)?,
             false => pool.diagonal()?,
         };
         let curvature = pool.largest_curvature(&metric);

@@ -202,6 +202,18 @@ pub enum Error {
         /// log π there.
         log_density: f64,
     },
+    /// No state with a finite log π and score was found to start from.
+    #[error(
+        "no start was found for chain {chain}: log π or the score is not finite at any of {tries} states tried; log π was {log_density} at the last"
+    )]
+    NoStart {
+        /// Number of the chain.
+        chain: u64,
+        /// Number of states tried.
+        tries: usize,
+        /// log π at the last of them.
+        log_density: f64,
+    },
     /// Chains and what goes with them are not of one piece.
     #[error("{name} does not fit these chains: {reason}")]
     Mismatch {

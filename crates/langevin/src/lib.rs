@@ -7,6 +7,7 @@
 //! dθ = [ (βB + C) ∇log π + div(βB + C) ] dt + sqrt(2βB) dW
 //! ```
 
+pub mod adapt;
 pub mod batch;
 pub mod bias;
 mod blocks;

@@ -207,6 +207,17 @@ impl Chains {
         Ok(now.transition.as_ref().is_some_and(|m| !m.started))
     }
 
+    /// Moves a chain (by its place) to where another is, with what that one carries of its state: the
+    /// first numbers of what the transition keeps.
+    pub(crate) fn relocate(&mut self, chain: usize, to: usize, carried: usize) {
+        let there = self.0.chains[to].clone();
+        let chain = &mut self.0.chains[chain];
+        chain.theta = there.theta;
+        chain.carried[..carried].copy_from_slice(&there.carried[..carried]);
+        chain.report = there.report;
+        chain.ended = None;
+    }
+
     pub(super) fn parts(&self) -> &Snapshot {
         &self.0
     }

@@ -77,6 +77,18 @@ impl<R> Records<R> {
         self.groups
     }
 
+    /// The same chains with another record made of each.
+    pub(crate) fn map<S>(self, f: impl Fn(R) -> S) -> Records<S> {
+        let group = |group: Group<R>| Group {
+            first_chain: group.first_chain,
+            n_chains: group.n_chains,
+            record: f(group.record),
+        };
+        Records {
+            groups: self.groups.into_iter().map(group).collect(),
+        }
+    }
+
     /// (first chain, number of chains) of each group.
     pub(super) fn chains_of_groups(&self) -> Vec<(u64, usize)> {
         let groups = self.groups.iter();

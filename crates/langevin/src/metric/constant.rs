@@ -16,9 +16,48 @@ use crate::skew::SkewMatrix;
 /// assert!(Constant::diagonal(vec![1.0, -2.0]).is_err());
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "Root", into = "Root")
+)]
 pub struct Constant {
     dim: usize,
     kind: Kind,
+}
+
+/// S alone, which says everything: what a metric is saved as.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg(feature = "serde")]
+enum Root {
+    Identity(usize),
+    Diagonal(Vec<f64>),
+    Lower { dim: usize, rows: Vec<f64> },
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Root> for Constant {
+    type Error = crate::Error;
+
+    fn try_from(root: Root) -> Result<Self> {
+        match root {
+            Root::Identity(dim) => Ok(Constant::identity(dim)),
+            Root::Diagonal(roots) => Constant::from_roots(roots),
+            Root::Lower { dim, rows } => Constant::from_factor(dim, rows),
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<Constant> for Root {
+    fn from(metric: Constant) -> Root {
+        let dim = metric.dim;
+        match metric.kind {
+            Kind::Identity => Root::Identity(dim),
+            Kind::Diagonal { roots, .. } => Root::Diagonal(roots),
+            Kind::Dense { factor, .. } => Root::Lower { dim, rows: factor },
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -73,6 +112,57 @@ impl Constant {
         })
     }
 
+    /// B = diag(roots²), all of which must be positive.
+    pub fn from_roots(roots: Vec<f64>) -> Result<Self> {
+        check::at_least("the number of diagonal entries", roots.len(), 1)?;
+        for &root in &roots {
+            check::positive("every diagonal entry of the metric's root", root)?;
+        }
+        Ok(Constant {
+            dim: roots.len(),
+            kind: Kind::Diagonal {
+                entries: roots.iter().map(|x| x * x).collect(),
+                roots,
+            },
+        })
+    }
+
+    /// B = S Sᵀ for a lower triangular S with a positive diagonal, given row by row; what is above
+    /// the diagonal must be 0.
+    ///
+    /// ```
+    /// use langevin::metric::Constant;
+    /// let metric = Constant::from_factor(2, vec![2.0, 0.0, 1.0, 3.0])?;
+    /// assert_eq!(metric.matrix()[(1, 1)], 10.0);
+    /// # Ok::<(), langevin::Error>(())
+    /// ```
+    pub fn from_factor(dim: usize, factor: Vec<f64>) -> Result<Self> {
+        check::at_least("the dimension of the metric", dim, 1)?;
+        check::size("the metric's factor", factor.len(), dim * dim)?;
+        check::all_finite("the metric's factor", &factor)?;
+        for i in 0..dim {
+            check::positive("the diagonal of the metric's factor", factor[i * dim + i])?;
+            if let Some(j) = (i + 1..dim).find(|j| factor[i * dim + j] != 0.0) {
+                let name = "the metric's factor";
+                let reason = format!("entry ({i}, {j}) above its diagonal is not 0");
+                return Err(crate::Error::Mismatch { name, reason });
+            }
+        }
+        let mut matrix = vec![0.0; dim * dim];
+        for i in 0..dim {
+            for j in 0..=i {
+                let (a, b) = (&factor[i * dim..], &factor[j * dim..]);
+                let entry = (0..=j).map(|k| a[k] * b[k]).sum();
+                matrix[i * dim + j] = entry;
+                matrix[j * dim + i] = entry;
+            }
+        }
+        Ok(Constant {
+            dim,
+            kind: Kind::Dense { matrix, factor },
+        })
+    }
+
     /// Whether this is the identity.
     pub fn is_identity(&self) -> bool {
         self.kind == Kind::Identity
@@ -112,6 +202,29 @@ impl Constant {
                 }
             }
             Kind::Dense { factor, .. } => lower_transposed_vec(factor, v, out),
+        }
+    }
+
+    /// `x ← S⁻¹ x`, with the S of [`sqrt`](Self::sqrt).
+    #[inline(always)]
+    pub fn sqrt_solve<R: Real>(&self, x: &mut [R]) {
+        match &self.kind {
+            Kind::Identity => {}
+            Kind::Diagonal { roots, .. } => {
+                for i in 0..self.dim {
+                    x[i] = x[i] / roots[i];
+                }
+            }
+            Kind::Dense { factor, .. } => {
+                let n = self.dim;
+                for i in 0..n {
+                    let mut sum = x[i];
+                    for k in 0..i {
+                        sum = x[k].mul_add(R::of(-factor[i * n + k]), sum);
+                    }
+                    x[i] = sum / factor[i * n + i];
+                }
+            }
         }
     }
 }
@@ -170,13 +283,7 @@ impl Solve for Constant {
             }
             Kind::Dense { factor, .. } => {
                 let n = self.dim;
-                for i in 0..n {
-                    let mut sum = out[i];
-                    for k in 0..i {
-                        sum = out[k].mul_add(R::of(-factor[i * n + k]), sum);
-                    }
-                    out[i] = sum / factor[i * n + i];
-                }
+                self.sqrt_solve(out);
                 for i in (0..n).rev() {
                     let mut sum = out[i];
                     for k in i + 1..n {

@@ -1,9 +1,11 @@
 //! Evaluations at plain states.
 
+use rayon::prelude::*;
+
 use super::{Ask, Evaluate, Exact, Oracle};
 use crate::Failure;
 use crate::pack::Pack;
-use crate::real::{Isa, Kernel, Lanes};
+use crate::real::{Isa, Kernel, Lanes, MAX_WIDTH};
 use crate::target::Target;
 
 /// The exact scores at plain states, one after the other, in the lanes of the processor.
@@ -50,14 +52,62 @@ pub(crate) fn evaluations_at<O: Oracle>(
             oracle,
             states,
             log_density,
+            worker: 0,
         },
     )
+}
+
+/// log π and scores at plain states, spread over threads as chains are: each worker of the oracle gets
+/// its share and one call, or each thread of the pool some packs.
+pub(crate) fn evaluate_together<O: Oracle>(
+    oracle: &O,
+    states: &[f64],
+    isa: Isa,
+) -> Result<(Vec<f64>, Vec<f64>), Failure> {
+    let d = oracle.dim().max(1);
+    let n = states.len() / d;
+    let share = oracle.workers().map_or(MAX_WIDTH, |w| n.div_ceil(w.max(1)));
+    let isa = isa.min(Isa::detect());
+    let answer = |(worker, states): (usize, &[f64])| {
+        let kernel = AtStates {
+            oracle,
+            states,
+            log_density: true,
+            worker,
+        };
+        isa.run(isa.fitting_width(states.len() / d), kernel)
+    };
+    let answer = &answer;
+    let parts: Vec<(usize, &[f64])> = states.chunks(share.max(1) * d).enumerate().collect();
+    let answers: Vec<_> = match (parts.len(), oracle.workers()) {
+        (0 | 1, _) => parts.into_iter().map(answer).collect(),
+        (_, None) => parts.into_par_iter().map(answer).collect(),
+        (_, Some(_)) => std::thread::scope(|scope| {
+            let threads: Vec<_> = parts
+                .into_iter()
+                .map(|part| scope.spawn(move || answer(part)))
+                .collect();
+            let join = |t: std::thread::ScopedJoinHandle<'_, _>| match t.join() {
+                Ok(answer) => answer,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            threads.into_iter().map(join).collect()
+        }),
+    };
+    let (mut values, mut scores) = (vec![], vec![]);
+    for answer in answers {
+        let (some_values, some_scores) = answer?;
+        values.extend(some_values);
+        scores.extend(some_scores);
+    }
+    Ok((values, scores))
 }
 
 struct AtStates<'a, O> {
     oracle: &'a O,
     states: &'a [f64],
     log_density: bool,
+    worker: usize,
 }
 
 impl<O: Oracle> Kernel for AtStates<'_, O> {
@@ -74,7 +124,7 @@ impl<O: Oracle> Kernel for AtStates<'_, O> {
             self.oracle.dim(),
             given,
             scratch,
-            self.log_density,
+            (self.worker, self.log_density),
         )
     }
 }
@@ -86,7 +136,7 @@ fn at_states<L: Lanes>(
     d: usize,
     given: usize,
     scratch: usize,
-    log_density: bool,
+    (worker, log_density): (usize, bool),
 ) -> Result<(Vec<f64>, Vec<f64>), Failure> {
     const PACKS: usize = 64;
     let mut scratch = vec![L::zero(); scratch];
@@ -98,7 +148,7 @@ fn at_states<L: Lanes>(
             step: 0,
             stage: 0,
             log_density,
-            worker: 0,
+            worker,
             in_block: 0,
         };
         oracle.evaluate(ask, &mut packs, &mut scratch)?;

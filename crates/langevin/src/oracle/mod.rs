@@ -9,6 +9,7 @@ mod exact;
 mod minibatch;
 
 pub use crate::pack::{Batches, Query};
+pub(crate) use at_states::evaluate_together;
 pub use at_states::{log_densities_at, scores_at};
 pub use exact::Exact;
 pub use minibatch::Minibatch;

@@ -10,12 +10,14 @@
 
 mod coupled_euler;
 mod euler;
+mod hamiltonian;
 mod leimkuhler_matthews;
 mod mala;
 mod step_size;
 
 pub use coupled_euler::CoupledEuler;
 pub use euler::EulerMaruyama;
+pub use hamiltonian::{Course, Hamiltonian, Integrator};
 pub use leimkuhler_matthews::LeimkuhlerMatthews;
 pub use mala::Mala;
 pub use step_size::StepSize;
@@ -133,6 +135,11 @@ pub struct StepKey {
 }
 
 impl StepKey {
+    /// The key of a step, for those who take steps by hand.
+    pub fn new(seed: u64, step: u64) -> Self {
+        StepKey { step, seed }
+    }
+
     /// A generator that depends on the seed and the step alone.
     pub fn rng(&self) -> Rng<f64> {
         Rng::new(self.seed, self.step, Stream::Shared)

@@ -3,6 +3,7 @@
 mod balance;
 #[path = "../common/mod.rs"]
 mod common;
+mod hamiltonian;
 mod mistakes;
 mod order;
 

@@ -22,10 +22,12 @@ pub mod draws;
 pub mod ess;
 pub mod ksd;
 pub mod mcse;
+pub mod nested;
 pub mod quantile;
 pub mod rhat;
 pub mod running;
 pub mod summary;
+pub mod tail_index;
 #[cfg(test)]
 mod testing;
 
@@ -35,6 +37,8 @@ pub use draws::Draws;
 pub use ess::{ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
 pub use mcse::{mcse_mean, mcse_quantile, mcse_sd};
 pub use moments::Spread;
+pub use nested::{nested_rhat, nested_rhat_threshold};
 pub use quantile::quantile;
 pub use rhat::rhat;
 pub use summary::Summary;
+pub use tail_index::{TailIndex, tail_index_of_squares};

@@ -3,9 +3,11 @@
 //! | question | answer |
 //! |---|---|
 //! | Have the chains converged to one distribution? | [`rhat()`] |
+//! | Do chains that started apart agree? | [`nested_rhat`] |
 //! | How many independent draws are they worth? | [`ess_bulk`], [`ess_tail`], [`ess_mean`], … |
 //! | How far may an estimate be off? | [`mcse_mean`], [`mcse_sd`], [`mcse_quantile`] |
 //! | All of this for one parameter | [`Summary`] |
+//! | Is this run to be believed, and how far? | [`Verdict`] |
 //! | Asymptotic variance of a time average | [`batch_means()`] |
 //! | Bias and variance of running averages | [`running`] |
 //! | Distance to the target, when its score is known | [`ksd`] |
@@ -30,6 +32,7 @@ pub mod summary;
 pub mod tail_index;
 #[cfg(test)]
 mod testing;
+pub mod verdict;
 
 pub use batch_means::{DEFAULT_BATCHES, batch_means, batch_means_over_chains, variance_of_batches};
 pub use batches::Batches;
@@ -42,3 +45,4 @@ pub use quantile::quantile;
 pub use rhat::rhat;
 pub use summary::Summary;
 pub use tail_index::{TailIndex, tail_index_of_squares};
+pub use verdict::{Sample, Verdict, Warning};

@@ -14,7 +14,7 @@ pub struct TailIndex {
 }
 
 impl TailIndex {
-    const UNKNOWN: Self = TailIndex {
+    pub(super) const UNKNOWN: Self = TailIndex {
         index: f64::NAN,
         error: f64::NAN,
     };

@@ -3,9 +3,11 @@
 //! | question | answer |
 //! |---|---|
 //! | Have the chains converged to one distribution? | [`rhat()`] |
+//! | Do chains that started apart agree? | [`nested_rhat`] |
 //! | How many independent draws are they worth? | [`ess_bulk`], [`ess_tail`], [`ess_mean`], … |
 //! | How far may an estimate be off? | [`mcse_mean`], [`mcse_sd`], [`mcse_quantile`] |
 //! | All of this for one parameter | [`Summary`] |
+//! | Is this run to be believed, and how far? | [`Verdict`] |
 //! | Asymptotic variance of a time average | [`batch_means()`] |
 //! | Bias and variance of running averages | [`running`] |
 //! | Distance to the target, when its score is known | [`ksd`] |
@@ -22,12 +24,15 @@ pub mod draws;
 pub mod ess;
 pub mod ksd;
 pub mod mcse;
+pub mod nested;
 pub mod quantile;
 pub mod rhat;
 pub mod running;
 pub mod summary;
+pub mod tail_index;
 #[cfg(test)]
 mod testing;
+pub mod verdict;
 
 pub use batch_means::{DEFAULT_BATCHES, batch_means, batch_means_over_chains, variance_of_batches};
 pub use batches::Batches;
@@ -35,6 +40,9 @@ pub use draws::Draws;
 pub use ess::{ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
 pub use mcse::{mcse_mean, mcse_quantile, mcse_sd};
 pub use moments::Spread;
+pub use nested::{nested_rhat, nested_rhat_threshold};
 pub use quantile::quantile;
 pub use rhat::rhat;
 pub use summary::Summary;
+pub use tail_index::{TailIndex, tail_index_of_squares};
+pub use verdict::{Sample, Verdict, Warning};

@@ -36,7 +36,7 @@ pub(super) fn rhat_of_halves(halves: &Halves, bulk: &Halves) -> f64 {
 }
 
 /// Distances to the median, all halved where one could overflow: their ranks are what counts.
-fn folded(values: &[f64]) -> Vec<f64> {
+pub(super) fn folded(values: &[f64]) -> Vec<f64> {
     let centre = median_of(&mut values.to_vec());
     let large = values.iter().any(|v| v.abs() > f64::MAX / 2.0);
     let scale = if large { 0.5 } else { 1.0 };

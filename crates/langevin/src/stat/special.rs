@@ -70,7 +70,7 @@ const FLANK: ([f64; 8], [f64; 8]) = (
     ],
 );
 
-/// Quantile of the beta distribution with `a, b ≥ 1`, by bisection of its distribution function.
+/// Quantile of the beta distribution with `a, b ≥ ½`, by bisection of its distribution function.
 pub(super) fn beta_quantile(p: f64, a: f64, b: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {

@@ -41,6 +41,19 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Where there is nothing to know.
+    pub(super) const NOTHING: Self = Self {
+        mean: f64::NAN,
+        sd: f64::NAN,
+        q5: f64::NAN,
+        q95: f64::NAN,
+        mcse_mean: f64::NAN,
+        mcse_sd: f64::NAN,
+        ess_bulk: f64::NAN,
+        ess_tail: f64::NAN,
+        r_hat: f64::NAN,
+    };
+
     /// Summary of the draws of one parameter.
     ///
     /// Everything is NaN if a draw is NaN; the diagnostics are NaN with fewer than four draws per
@@ -51,13 +64,9 @@ impl Summary {
         let mut summary = Self {
             mean: unit.length(mean),
             sd: unit.length(variance.sqrt()),
-            q5: f64::NAN,
-            q95: f64::NAN,
             mcse_mean: mcse_mean(draws),
             mcse_sd: mcse_sd(draws),
-            ess_bulk: f64::NAN,
-            ess_tail: f64::NAN,
-            r_hat: f64::NAN,
+            ..Self::NOTHING
         };
         if draws.values().iter().any(|v| v.is_nan()) {
             return summary;

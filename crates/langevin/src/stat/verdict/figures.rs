@@ -1,0 +1,190 @@
+//! Figures of coordinates and of chains.
+
+use super::sample::Sample;
+use super::warning::{Kind, Subject, Warning};
+use crate::stat::moments::{mean, mean_and_variance};
+use crate::stat::{Draws, Summary, TailIndex, ess_sd, nested_rhat, tail_index_of_squares};
+
+/// Tail index of squares from which on they have no variance.
+pub(super) const HEAVY: f64 = 0.5;
+
+/// Figures of one coordinate, or of log π.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figures {
+    /// Location, spread, their errors, split R-hat, effective sample sizes of bulk and tail.
+    pub summary: Summary,
+    /// Effective sample size of squared deviations, as [`ess_sd`].
+    pub ess_squares: f64,
+    /// Nested R-hat; NaN with one group of chains.
+    pub nested_rhat: f64,
+    /// Tail index of squared deviations.
+    pub tail: TailIndex,
+}
+
+impl Figures {
+    pub(super) fn new(sample: &Sample, values: &[f64]) -> Self {
+        let nothing = Figures {
+            summary: Summary::NOTHING,
+            ess_squares: f64::NAN,
+            nested_rhat: f64::NAN,
+            tail: TailIndex::UNKNOWN,
+        };
+        let Ok(draws) = Draws::new(values, sample.n_chains(), sample.n_draws()) else {
+            return nothing;
+        };
+        Figures {
+            summary: Summary::new(draws),
+            ess_squares: ess_sd(draws),
+            nested_rhat: nested_rhat(draws, sample.n_superchains()).unwrap_or(f64::NAN),
+            tail: tail_index_of_squares(draws),
+        }
+    }
+
+    /// The smallest of the effective sample sizes of bulk, tail and squared deviations; NaN if one of
+    /// them is.
+    ///
+    /// ```
+    /// use langevin::stat::{Sample, Verdict};
+    /// let values: Vec<f64> = (0..400).map(|i| f64::from(i * 7 % 13)).collect();
+    /// let verdict = Verdict::new(&Sample::new(&values, 4, 100, 1)?);
+    /// let figures = &verdict.coordinates[0];
+    /// assert!(figures.worst_ess() <= figures.summary.ess_bulk);
+    /// # Ok::<(), langevin::Error>(())
+    /// ```
+    pub fn worst_ess(&self) -> f64 {
+        let Summary {
+            ess_bulk, ess_tail, ..
+        } = self.summary;
+        // (`min` alone would pass over a NaN.)
+        match (ess_bulk + ess_tail + self.ess_squares).is_nan() {
+            true => f64::NAN,
+            false => ess_bulk.min(ess_tail).min(self.ess_squares),
+        }
+    }
+
+    /// Whether chains that started apart have not met, by this threshold of nested R-hat.
+    pub fn is_unmixed(&self, threshold: f64) -> bool {
+        self.nested_rhat > threshold
+    }
+
+    /// Whether squares may have no variance: the tail index is within a standard error of ½, or
+    /// above. The standard deviation then has no error that draws could tell.
+    pub fn has_heavy_tail(&self) -> bool {
+        self.tail.index + self.tail.error >= HEAVY
+    }
+}
+
+/// Figures of one chain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChainFigures {
+    /// Mean probability of acceptance, where it was told.
+    pub acceptance: Option<f64>,
+    /// Mean size of the energy errors that are finite, where they were told.
+    pub energy_error: Option<f64>,
+    /// Energy errors that are not finite or larger than 1000.
+    pub large_errors: usize,
+    /// Largest number of draws in a row that repeat the one before.
+    pub longest_run: usize,
+}
+
+/// Energy errors from this on say that a step has become unstable.
+const LARGE_ERROR: f64 = 1000.0;
+/// Share of large errors that is put up with: the step was tuned to typical places.
+const LARGE_SHARE: f64 = 1e-3;
+/// Difference of acceptance that chains of one distribution may have.
+const ACCEPTANCE_GAP: f64 = 0.1;
+
+impl ChainFigures {
+    pub(super) fn of_all(sample: &Sample) -> Vec<Self> {
+        let n = sample.n_draws();
+        let of = |chain: usize| {
+            let part = |x: &[f64]| x[chain * n..(chain + 1) * n].to_vec();
+            let errors = sample.energy_errors().map(part);
+            let is_large = |e: &&f64| e.is_nan() || e.abs() > LARGE_ERROR;
+            let sizes = |errors: &Vec<f64>| -> Vec<f64> {
+                let finite = errors.iter().filter(|e| e.is_finite());
+                finite.map(|e| e.abs()).collect()
+            };
+            ChainFigures {
+                acceptance: sample.acceptance().map(|x| mean(&part(x))),
+                energy_error: errors.as_ref().map(|e| mean(&sizes(e))),
+                large_errors: errors.map_or(0, |e| e.iter().filter(is_large).count()),
+                longest_run: longest_run(sample.chain(chain), sample.dim()),
+            }
+        };
+        (0..sample.n_chains()).map(of).collect()
+    }
+
+    pub(super) fn warnings(chains: &[Self], sample: &Sample) -> Vec<Warning> {
+        let n = sample.n_draws();
+        let mut found = vec![];
+        // Runs of thirty to ninety happen on sound chains.
+        let limit = (n / 10).max(100).min(n / 2);
+        let runs = chains.iter().map(|c| c.longest_run).enumerate();
+        found.extend(Warning::worst(
+            Kind::Stuck,
+            limit as f64,
+            runs.filter(|(_, run)| n >= 50 && *run > limit)
+                .map(|(c, run)| (Subject::Chain(c), run as f64)),
+        ));
+        found.extend(acceptance_gap(chains, sample));
+        let share = |c: &Self| c.large_errors as f64 / n as f64;
+        if chains.iter().map(share).sum::<f64>() > LARGE_SHARE * chains.len() as f64 {
+            found.extend(Warning::worst(
+                Kind::LargeErrors,
+                LARGE_SHARE,
+                chains
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, c)| share(c) > LARGE_SHARE)
+                    .map(|(i, c)| (Subject::Chain(i), share(c))),
+            ));
+        }
+        found
+    }
+}
+
+/// How much less the worst eighth of the chains accepts than all of them, if that is more than 0.1
+/// and three standard errors of one chain's mean.
+fn acceptance_gap(chains: &[ChainFigures], sample: &Sample) -> Option<Warning> {
+    let draws = sample.acceptance()?;
+    let n = sample.n_draws();
+    let mut means: Vec<(f64, usize)> = chains
+        .iter()
+        .enumerate()
+        .map(|(i, c)| (c.acceptance.unwrap_or(f64::NAN), i))
+        .collect();
+    if means.len() < 4 || n < 4 {
+        return None;
+    }
+    let within = draws.chunks_exact(n).map(|x| mean_and_variance(x).1);
+    let error = (mean(&within.collect::<Vec<_>>()) / n as f64).sqrt();
+    let overall = mean(draws);
+    means.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let worst = &means[..(means.len() / 8).max(1)];
+    let lowest = worst.iter().map(|m| m.0).sum::<f64>() / worst.len() as f64;
+    let threshold = ACCEPTANCE_GAP + 3.0 * error;
+    (overall - lowest > threshold).then_some(Warning {
+        kind: Kind::UnevenAcceptance,
+        subject: Subject::Chain(worst[0].1),
+        figure: overall - lowest,
+        threshold,
+        others: worst.len() - 1,
+    })
+}
+
+/// The largest number of states in a row that are equal to the one before.
+fn longest_run(states: &[f64], dim: usize) -> usize {
+    let (mut longest, mut run) = (0, 0);
+    let all: Vec<&[f64]> = states.chunks_exact(dim).collect();
+    for pair in all.windows(2) {
+        run = if pair[0] == pair[1] { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    longest
+}
+
+/// Whether all states of a chain are finite.
+pub(super) fn finite_rows(sample: &Sample, chain: usize) -> bool {
+    sample.chain(chain).iter().all(|x| x.is_finite())
+}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// All modules, in the order in which data flows. ARCHITECTURE.md has the same list with a line on
 /// each.
-const ORDER: [&str; 27] = [
+const ORDER: [&str; 28] = [
     "error",
     "check",
     "real",
@@ -27,6 +27,7 @@ const ORDER: [&str; 27] = [
     "oracle",
     "record",
     "chain",
+    "adapt",
     "bias",
     "catalog",
     "foreign",

@@ -9,6 +9,7 @@ pub mod forecast;
 mod identity;
 pub mod machine;
 pub mod output;
+pub mod posterior;
 pub mod run_file;
 pub mod sample;
 pub mod shown;

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use langevin::adapt::Sampler;
 use langevin::batch::Gradient;
 use langevin::catalog::{self, Job, Model, System};
 use langevin::foreign::{self, Worker};
+use langevin::scale;
 use langevin::transition::StepSize;
 use langevin::{Failure, RunError};
 
@@ -50,6 +52,11 @@ pub trait Own: fmt::Debug + Send + Sync {
 
     /// Its functions, for at most so many threads, one or more.
     fn workers(&self, threads: usize) -> Vec<Worker<'_>>;
+
+    /// The free coordinates of a state that people gave; the state itself unless it is transformed.
+    fn free(&self, state: &[f64]) -> langevin::Result<Vec<f64>> {
+        Ok(state.to_vec())
+    }
 
     /// Appends states as people see them, in the order of the layout; the states themselves unless
     /// they are transformed.
@@ -133,6 +140,35 @@ impl Target {
                 foreign::euler(workers, system, gradient, step_size)
             }
         }
+    }
+
+    /// What samples it exactly, in coordinates that are free of bounds.
+    pub fn sampler(&self, threads: usize) -> langevin::Result<Box<dyn Sampler + '_>> {
+        match &self.sampled {
+            Sampled::Model(model) => catalog::sampler(model),
+            Sampled::Own(own) => foreign::sampler(own.workers(threads)),
+        }
+    }
+
+    /// States in the free coordinates of its [sampler](Self::sampler) as people see them.
+    pub fn show_free(&self, states: &[f64]) -> Result<Vec<f64>, RunError> {
+        match self.free_layout()? {
+            Some(scales) => self.show(&scales.constrain_draws(states)?),
+            None => self.show(states),
+        }
+    }
+
+    /// The free coordinates of a state θ.
+    pub fn free(&self, theta: &[f64]) -> langevin::Result<Vec<f64>> {
+        match (self.free_layout()?, &self.sampled) {
+            (Some(scales), _) => scales.free_state(theta),
+            (None, Sampled::Own(own)) => own.free(theta),
+            (None, Sampled::Model(_)) => Ok(theta.to_vec()),
+        }
+    }
+
+    fn free_layout(&self) -> langevin::Result<Option<scale::Layout>> {
+        self.model().map_or(Ok(None), catalog::free_layout)
     }
 
     /// States as people see them, one after the other.

@@ -30,11 +30,13 @@
 //! third. With given starts each chain is a superchain of its own.
 
 mod descent;
+mod sampler;
 mod shape;
 mod start;
 mod told;
 mod windows;
 
+pub use sampler::Sampler;
 pub use start::Starts;
 
 use crate::chain::{Chains, How, Records};

@@ -6,10 +6,12 @@
 mod choices;
 mod job;
 mod measure;
+mod sampler;
 
 pub use choices::{MetricChoice, System};
 pub use job::{Job, euler, run, run_job};
 pub use measure::{Measure, Measurement};
+pub use sampler::{free_layout, sampler};
 
 use crate::Result;
 use crate::models::{Ica, LinearGaussian, LogisticRegression, NormalParameters};

@@ -1,12 +1,14 @@
 //! Foreign functions under any dynamics, as a job.
 
 use super::{Foreign, Given, GivenEuler, Native, Worker};
+use crate::adapt::Sampler;
 use crate::batch::Gradient;
 use crate::catalog::{Job, Measure, Measurement, Model, System, each_model};
 use crate::chain::{Advanced, Chains, How, Plan, Records, RunError, check_euler, euler_starts};
 use crate::dynamics::Dynamics;
 use crate::foreign::ForeignTarget;
 use crate::metric::Constant;
+use crate::skew::Skew;
 use crate::transition::{EulerMaruyama, StepSize};
 use crate::{Error, Result};
 
@@ -39,6 +41,12 @@ pub fn euler<'a>(
         metric,
         step_size,
     }))
+}
+
+/// What samples foreign functions exactly; they must give log π.
+pub fn sampler<'a>(workers: Vec<Worker<'a>>) -> Result<Box<dyn Sampler + 'a>> {
+    let oracle = Foreign::new(workers, Gradient::Exact, &Skew::None)?;
+    Ok(Box::new(oracle))
 }
 
 /// A model of the library for runs with a foreign metric.

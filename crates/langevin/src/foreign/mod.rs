@@ -17,7 +17,7 @@ pub use constrained::ConstrainedTarget;
 pub use doubled::DoubledTarget;
 pub use given::{Given, divergence_check};
 pub use given_euler::GivenEuler;
-pub use job::{euler, native};
+pub use job::{euler, native, sampler};
 pub use native::Native;
 pub use oracle::Foreign;
 

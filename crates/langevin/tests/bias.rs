@@ -2,10 +2,13 @@
 
 use langevin::batch::Gradient;
 use langevin::bias::{Bias, BiasMeter, Doubled, Estimate, Quantity};
+use langevin::catalog::{MetricChoice, Model, System};
 use langevin::chain::{Control, Plan, Start};
 use langevin::contract;
 use langevin::dynamics::Dynamics;
-use langevin::foreign::{DoubledTarget, Foreign, Native, Worker};
+use langevin::foreign::{
+    DoubledTarget, Foreign, ForeignTarget, Native, Worker, bias_of_model, bias_of_target,
+};
 use langevin::metric::Metric;
 use langevin::models::{LinearGaussian, LogisticRegression, NormalParameters};
 use langevin::oracle::{Exact, Minibatch, Oracle};
@@ -306,4 +309,47 @@ fn refusals() {
         single.unwrap_err().to_string(),
         "the doubled target has size 2, but 4 was expected"
     );
+}
+
+/// By names: every model under every metric that it has, and the numbers of the library's own oracle.
+#[test]
+fn models_by_name() {
+    let normal = NormalParameters::new((0..30).map(|i| f64::from(i * i % 17)).collect()).unwrap();
+    let doubled = Doubled::new(&normal);
+    let plan = Plan::new(300, 0.05)
+        .chains(19)
+        .start(Start::Fixed(vec![7.0, 5.0]))
+        .threads(2);
+    let observables = [Observable::Coordinate(0), Observable::Sum];
+    let j = SkewMatrix::sign_pattern(2, 0.5).unwrap();
+    let dynamics = Dynamics::gi_irr(normal.natural(), j.clone()).unwrap();
+    let expected = biases(&Exact::new(&doubled), &dynamics, &plan);
+    let model = Model::Normal(normal.clone());
+    let named = |metric| System::named("GiIrr", metric, j.clone()).unwrap();
+    let run = |system: &System| {
+        let (meter, control) = (meter(&observables), Control::default());
+        bias_of_model(&model, system, Gradient::Exact, &plan, &meter, control)
+    };
+    assert_eq!(run(&named(MetricChoice::Natural)).unwrap().biases, expected);
+    assert_eq!(run(&named(MetricChoice::Identity)).unwrap().biases.len(), 4);
+    let refused = run(&named(MetricChoice::NaturalPlusIdentity)).unwrap_err();
+    let message = "the model \"normal\" has no metric \"natural+identity\"";
+    assert_eq!(refused.to_string(), message);
+    let foreign = |metric| {
+        let target: Box<dyn ForeignTarget + Send> = Box::new(Native::new(&normal));
+        let (meter, control) = (meter(&observables), Control::default());
+        let system = named(metric);
+        bias_of_target(
+            vec![target],
+            &system,
+            Gradient::Exact,
+            &plan,
+            &meter,
+            control,
+        )
+    };
+    let constant = run(&named(MetricChoice::Identity)).unwrap();
+    assert_eq!(foreign(MetricChoice::Identity).unwrap(), constant);
+    let refused = foreign(MetricChoice::Natural).unwrap_err().to_string();
+    assert_eq!(refused, "the model \"foreign\" has no metric \"natural\"");
 }

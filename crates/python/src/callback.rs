@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use langevin::foreign::{Failure, ForeignMetric, ForeignRows, ForeignTarget, divergence_check};
+use langevin::foreign::{
+    Failure, ForeignDensity, ForeignMetric, ForeignRows, ForeignTarget, divergence_check,
+};
 use langevin::record::Observable;
 use langevin::skew::SkewMatrix;
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -96,6 +98,8 @@ pub struct Functions {
     pub positive: Vec<usize>,
     pub score: Py<PyAny>,
     pub minibatch_score: Option<Py<PyAny>>,
+    /// Log densities and scores at once.
+    pub density: Option<Py<PyAny>>,
     pub watcher: Arc<Watcher>,
 }
 
@@ -106,6 +110,13 @@ impl ForeignTarget for &Functions {
 
     fn rows(&mut self) -> Option<&mut dyn ForeignRows> {
         match self.minibatch_score {
+            Some(_) => Some(self),
+            None => None,
+        }
+    }
+
+    fn density(&mut self) -> Option<&mut dyn ForeignDensity> {
+        match self.density {
             Some(_) => Some(self),
             None => None,
         }
@@ -122,6 +133,28 @@ impl ForeignTarget for &Functions {
             value
                 .and_then(|value| copy_result("score", &value, &shape, out))
                 .map_err(|e| failure(py, &self.watcher, e))
+        })
+    }
+}
+
+impl ForeignDensity for &Functions {
+    fn log_density_and_score(
+        &mut self,
+        thetas: &[f64],
+        values: &mut [f64],
+        scores: &mut [f64],
+    ) -> Result<(), Failure> {
+        let Some(function) = &self.density else {
+            return self.score(thetas, scores);
+        };
+        let shape = [thetas.len() / self.dim, self.dim];
+        Python::attach(|py| {
+            let mut call = || -> PyResult<()> {
+                let both = function.bind(py).call1((table(py, thetas, shape[0]),))?;
+                copy_result("log_density", &both.get_item(0)?, &shape[..1], values)?;
+                copy_result("score", &both.get_item(1)?, &shape, scores)
+            };
+            call().map_err(|e| failure(py, &self.watcher, e))
         })
     }
 }

@@ -3,15 +3,17 @@
 use std::fmt;
 use std::sync::Arc;
 
+use langevin::Failure;
 use langevin::catalog;
-use langevin::foreign::{self, ForeignMetric, Worker};
+use langevin::foreign::{self, ConstrainedTarget, ForeignMetric, Worker};
+use langevin::scale::Layout;
 use langevin_run::stan;
 use langevin_run::target::{Own, Sampled, Target};
 use pyo3::prelude::*;
 
 use crate::callback::{Functions, MetricFunctions};
 use crate::compiled::Compiled;
-use crate::errors::refused_or_io;
+use crate::errors::{refused, refused_or_io};
 use crate::model::Model;
 use crate::stan::StanModel;
 use crate::supervise::Watcher;
@@ -25,11 +27,18 @@ pub enum TargetArgument<'py> {
     Compiled(Bound<'py, Compiled>),
     /// A Stan model.
     Stan(Bound<'py, StanModel>),
-    /// dim, n_data, positive coordinates, score, minibatch score.
+    /// dim, n_data, positive coordinates, score, minibatch score, density with score.
     Functions(FunctionParts),
 }
 
-type FunctionParts = (usize, usize, Vec<usize>, Py<PyAny>, Option<Py<PyAny>>);
+type FunctionParts = (
+    usize,
+    usize,
+    Vec<usize>,
+    Py<PyAny>,
+    Option<Py<PyAny>>,
+    Option<Py<PyAny>>,
+);
 
 /// (matrix, divergence) of a metric that is made of Python functions.
 pub type MetricArgument = (Py<PyAny>, Option<Py<PyAny>>);
@@ -50,13 +59,17 @@ impl TargetArgument<'_> {
         matches!(self, TargetArgument::Functions(_))
     }
 
-    /// As a target of jobs, with a metric of its own where that is made of functions.
+    /// As a target of jobs, with a metric of its own where that is made of functions. With `scales`
+    /// its functions are of constrained coordinates, and chains move in free ones.
     pub fn target(
         self,
         metric: Option<MetricArgument>,
+        scales: Option<&str>,
         watcher: &Arc<Watcher>,
     ) -> PyResult<Target> {
         let dim = self.dim();
+        let scales = scales.map(|text| text.parse::<Layout>().map_err(refused));
+        let scales = scales.transpose()?;
         if let (TargetArgument::Model(model), None) = (&self, &metric) {
             let sampled = Sampled::Model(model.get().inner.clone());
             return Target::plain(sampled).map_err(refused_or_io);
@@ -65,13 +78,14 @@ impl TargetArgument<'_> {
             TargetArgument::Model(model) => Code::Model(model.get().inner.clone()),
             TargetArgument::Compiled(compiled) => Code::Compiled(*compiled.get()),
             TargetArgument::Stan(model) => Code::Stan(model.get().inner.clone()),
-            TargetArgument::Functions((dim, n_data, positive, score, minibatch_score)) => {
+            TargetArgument::Functions((dim, n_data, positive, score, minibatch_score, density)) => {
                 Code::Functions(Functions {
                     dim,
                     n_data,
                     positive,
                     score,
                     minibatch_score,
+                    density,
                     watcher: watcher.clone(),
                 })
             }
@@ -82,7 +96,11 @@ impl TargetArgument<'_> {
             divergence,
             watcher: watcher.clone(),
         });
-        let own = OwnCode { code, metric };
+        let own = OwnCode {
+            code,
+            metric,
+            scales,
+        };
         Target::plain(Sampled::Own(Arc::new(own))).map_err(refused_or_io)
     }
 }
@@ -91,6 +109,8 @@ impl TargetArgument<'_> {
 struct OwnCode {
     code: Code,
     metric: Option<MetricFunctions>,
+    /// The scales of its coordinates, where they are not free.
+    scales: Option<Layout>,
 }
 
 enum Code {
@@ -116,6 +136,9 @@ impl Own for OwnCode {
     }
 
     fn dim(&self) -> usize {
+        if let Some(scales) = &self.scales {
+            return scales.free_size();
+        }
         match &self.code {
             Code::Model(model) => model.dim(),
             Code::Compiled(compiled) => compiled.dim(),
@@ -132,7 +155,7 @@ impl Own for OwnCode {
         }
     }
 
-    fn workers(&self, threads: usize) -> Vec<Worker<'_>> {
+    fn workers<'a>(&'a self, threads: usize) -> Vec<Worker<'a>> {
         // Python functions are called from one thread, compiled ones from all.
         let n = if self.metric.is_some() { 1 } else { threads };
         let mut workers = match &self.code {
@@ -144,10 +167,34 @@ impl Own for OwnCode {
                 metric: None,
             }],
         };
+        if let Some(scales) = &self.scales {
+            let free = |worker: Worker<'a>| {
+                // (Its size was compared with the target's when it was made.)
+                let target = ConstrainedTarget::new(worker.target, scales.clone()).ok()?;
+                Some(without_metric(target))
+            };
+            workers = workers.into_iter().filter_map(free).collect();
+        }
         if let (Some(metric), Some(worker)) = (&self.metric, workers.first_mut()) {
             worker.metric = Some(Box::new(metric) as Box<dyn ForeignMetric + Send + '_>);
         }
         workers
+    }
+
+    fn free(&self, state: &[f64]) -> langevin::Result<Vec<f64>> {
+        match &self.scales {
+            Some(scales) => scales.free_state(state),
+            None => Ok(state.to_vec()),
+        }
+    }
+
+    fn show(&self, thetas: &[f64], out: &mut Vec<f64>) -> Result<(), Failure> {
+        match (&self.scales, &self.code) {
+            (Some(scales), _) => out.extend(scales.constrain_draws(thetas)?),
+            (None, Code::Stan(model)) => model.show(thetas, out)?,
+            (None, _) => out.extend_from_slice(thetas),
+        }
+        Ok(())
     }
 }
 

@@ -242,19 +242,21 @@ impl Recorded {
 /// Samples a target, perhaps with a metric that is made of Python functions; nothing comes back of
 /// a check.
 #[pyfunction]
-#[pyo3(signature = (target, metric, settings))]
+#[pyo3(signature = (target, metric, settings, scales=None))]
 pub fn sample(
     py: Python<'_>,
     target: TargetArgument<'_>,
     metric: Option<MetricArgument>,
     mut settings: Settings<'_>,
+    scales: Option<&str>,
 ) -> PyResult<Option<Recorded>> {
     let watcher = Arc::new(match settings.check_only {
         true => Watcher::stopped(),
         false => Watcher::new(settings.progress.take()),
     });
-    let (dim, calls_python) = (target.dim(), target.is_python() || metric.is_some());
-    let task = settings.task(target.target(metric, &watcher)?, &watcher)?;
+    let calls_python = target.is_python() || metric.is_some();
+    let task = settings.task(target.target(metric, scales, &watcher)?, &watcher)?;
+    let dim = task.target.dim();
     let place = match calls_python {
         true => inline,
         false => aside,

@@ -4,6 +4,7 @@
 //! else is as for targets of the library, so that a foreign copy of one gives the same chains, to
 //! rounding.
 
+mod bias;
 mod constrained;
 mod doubled;
 mod given;
@@ -13,6 +14,7 @@ mod native;
 mod oracle;
 
 pub use crate::error::Failure;
+pub use bias::{bias_of_model, bias_of_target};
 pub use constrained::ConstrainedTarget;
 pub use doubled::DoubledTarget;
 pub use given::{Given, divergence_check};

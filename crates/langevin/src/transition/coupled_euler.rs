@@ -79,22 +79,26 @@ impl<M: Metric> Transition for CoupledEuler<'_, M> {
     #[inline(always)]
     fn resume<L: Lanes>(&self, _stage: usize, moves: &bool, z: &mut State<'_, L>) -> Next {
         let d = self.euler.dim();
-        let (fine, coarse) = z.theta.split_at_mut(d);
+        let (own, shared) = z.scratch.split_at_mut(self.euler.own_scratch());
         let (score, of_coarse) = z.score.split_at_mut(d);
         let (kept, noise) = z.carried.split_at_mut(d);
-        let (own, shared) = z.scratch.split_at_mut(self.euler.own_scratch());
-        if *moves {
+        if !*moves {
+            kept.copy_from_slice(of_coarse);
+            noise.copy_from_slice(z.normals);
+        } else {
             for i in 0..noise.len() {
                 noise[i] = (noise[i] + z.normals[i]) * FRAC_1_SQRT_2;
             }
-            self.euler
-                .step(coarse, kept, self.step_size, noise, own, shared);
-        } else {
-            kept.copy_from_slice(of_coarse);
-            noise.copy_from_slice(z.normals);
         }
-        let half = 0.5 * self.step_size;
-        self.euler.step(fine, score, half, z.normals, own, shared);
+        // (A loop, so that the step is compiled once.)
+        for coarse in 0..1 + usize::from(*moves) {
+            let theta = &mut z.theta[coarse * d..][..d];
+            let (score, noise, h) = match coarse {
+                0 => (&mut *score, z.normals, 0.5 * self.step_size),
+                _ => (&mut *kept, &*noise, self.step_size),
+            };
+            self.euler.step(theta, score, h, noise, own, shared);
+        }
         Next::Done
     }
 }

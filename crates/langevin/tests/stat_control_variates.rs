@@ -118,15 +118,15 @@ fn intervals_cover() {
 
 #[test]
 fn what_cannot_be_controlled_is_refused() {
-    let (mut draws, scores) = gaussian(&mut rng(3), 20, 0.0);
-    let sample = Sample::new(&draws, CHAINS, 20, DIM).unwrap();
+    let (mut draws, scores) = gaussian(&mut rng(3), 12, 0.0);
+    let sample = Sample::new(&draws, CHAINS, 12, DIM).unwrap();
     let refused = |s: &Sample, order| ControlVariates::new(s, order).unwrap_err();
     assert!(matches!(
         refused(&sample, Order::First),
         Error::NoScores { .. }
     ));
     let with = sample.with_scores(&scores).unwrap();
-    // Eighty draws in each half are enough for three regressors, and too few for nine.
+    // Forty-eight draws in each half are enough for three regressors, and too few for nine.
     assert!(ControlVariates::new(&with, Order::First).is_ok());
     assert!(matches!(
         refused(&with, Order::Second),
@@ -153,7 +153,7 @@ fn what_cannot_be_controlled_is_refused() {
         max: MAX_REGRESSORS,
     };
     assert_eq!(refused(&wide, Order::Second), too_many);
-    let one = Sample::new(&draws, 1, 160, DIM)
+    let one = Sample::new(&draws, 1, 96, DIM)
         .unwrap()
         .with_scores(&scores)
         .unwrap();
@@ -162,7 +162,7 @@ fn what_cannot_be_controlled_is_refused() {
         Error::TooFew { value: 1, .. }
     ));
     draws.iter_mut().step_by(DIM).for_each(|x| *x = 1.0);
-    let still = Sample::new(&draws, CHAINS, 20, DIM)
+    let still = Sample::new(&draws, CHAINS, 12, DIM)
         .unwrap()
         .with_scores(&scores)
         .unwrap();

@@ -73,7 +73,7 @@ pub fn explore<T: Target>(
         let seen = gather(&records);
         let mean = seen.acceptance.iter().sum::<f64>() / seen.acceptance.len() as f64;
         log_step += (if window < 20 { 2.0 } else { 0.7 }) * (mean - ACCEPTANCE);
-        if window >= 4 && window < 30 && window % 3 == 1 {
+        if (4..30).contains(&window) && window % 3 == 1 {
             if window == 4 {
                 // From here on steps are in units of the spread.
                 log_step = (0.3 / (d as f64).cbrt()).ln();

@@ -8,6 +8,7 @@ pub(crate) fn moments(name: &str) -> Option<Moments> {
     Some(Moments::from_rows(rows))
 }
 
+#[allow(clippy::approx_constant)] // one of them is near log10(2)
 const ROWS: &[(&str, &[[f64; 4]])] = &[
     (
         "credit",

@@ -194,6 +194,12 @@ pub enum Error {
         /// Name of the transition.
         transition: &'static str,
     },
+    /// Something needs the scores at the draws, and they are not there.
+    #[error("{quantity} needs the scores at the draws, and they were not kept")]
+    NoScores {
+        /// What needs them.
+        quantity: &'static str,
+    },
     /// A chain was to start where its target has no mass.
     #[error("log π is {log_density} at the initial state of chain {chain}")]
     StartsOutside {

@@ -49,6 +49,7 @@ pub mod bad;
 mod catalogue;
 pub mod curved;
 mod data;
+pub mod explore;
 pub mod gaussian;
 pub mod hierarchy;
 pub mod intercepts;

@@ -8,6 +8,7 @@ use langevin_posteriors::hierarchy::Hierarchy;
 use langevin_posteriors::intercepts::Intercepts;
 use langevin_posteriors::mixture::TwoModes;
 use langevin_posteriors::quadrature::Grid;
+use langevin_posteriors::series::Autoregression;
 use langevin_posteriors::simplex::Dirichlet;
 use langevin_posteriors::tails::StudentT;
 use langevin_posteriors::{Moments, Set, Truth, Visit, bad_names, for_each, for_each_bad, names};
@@ -202,4 +203,40 @@ fn both_forms_of_a_hierarchy_are_one_distribution() {
             4,
         );
     }
+}
+
+struct Answered<'a>(&'a str, Option<Moments>);
+
+impl Visit for Answered<'_> {
+    fn visit<T: Target>(&mut self, target: &T, truth: &Truth) {
+        if truth.name == self.0 {
+            self.1.clone_from(&truth.moments);
+        }
+        assert_eq!(truth.dim, target.dim());
+    }
+}
+
+fn answers(name: &str) -> Moments {
+    let mut found = Answered(name, None);
+    assert!(langevin_posteriors::visit(name, &mut found));
+    found.1.unwrap()
+}
+
+/// Committed numbers are those of the targets as they are; this grid is off by a few 1e-4.
+#[test]
+fn committed_numbers_agree_with_quadrature() {
+    let target = Autoregression::<1>::simulated();
+    let grid = Grid::new(&target, &[0.0; 3], &[0.7; 3], 9.0, 0.4).unwrap();
+    let known = answers("autoregression-1");
+    assert_same("autoregression", &grid.moments(), &known, 1e-3);
+}
+
+#[test]
+fn every_distribution_has_answers() {
+    for name in names() {
+        answers(name);
+    }
+    // What both forms of a hierarchy have in common.
+    let (free, centred) = (answers("radon"), answers("radon-centred"));
+    assert_eq!(free.means[..4], centred.means[..4]);
 }

@@ -8,6 +8,7 @@
 //! | How far may an estimate be off? | [`mcse_mean`], [`mcse_sd`], [`mcse_quantile`] |
 //! | All of this for one parameter | [`Summary`] |
 //! | Is this run to be believed, and how far? | [`Verdict`] |
+//! | The same answers with less noise, from scores | [`ControlVariates`] |
 //! | Asymptotic variance of a time average | [`batch_means()`] |
 //! | Bias and variance of running averages | [`running`] |
 //! | Distance to the target, when its score is known | [`ksd`] |
@@ -20,6 +21,7 @@ mod special;
 
 pub mod batch_means;
 mod batches;
+pub mod control_variates;
 pub mod draws;
 pub mod ess;
 pub mod ksd;
@@ -36,6 +38,7 @@ pub mod verdict;
 
 pub use batch_means::{DEFAULT_BATCHES, batch_means, batch_means_over_chains, variance_of_batches};
 pub use batches::Batches;
+pub use control_variates::ControlVariates;
 pub use draws::Draws;
 pub use ess::{ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
 pub use mcse::{mcse_mean, mcse_quantile, mcse_sd};

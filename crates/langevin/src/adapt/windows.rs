@@ -319,11 +319,13 @@ impl<O: Oracle> Tuner<'_, O> {
             relocated: 0,
             non_finite: seen.non_finite,
         });
-        if index >= 3 && seen.iterations >= 20 {
+        if index >= 4 {
             let mut sorted = seen.acceptance.clone();
             sorted.sort_unstable_by(f64::total_cmp);
             let eighth = sorted.len().div_ceil(8);
-            self.report.hard = mean(&sorted[..eighth]) < mean(&sorted) - 0.15;
+            // By more than chance explains over so many steps.
+            let gap = 0.15 + 0.65 / (seen.iterations as f64).sqrt();
+            self.report.hard = mean(&sorted[..eighth]) < mean(&sorted) - gap;
         }
         // The angle that fits is bounded by the largest curvature.
         let ratio = (old / curvature).sqrt();

@@ -30,6 +30,7 @@
 //! third. With given starts each chain is a superchain of its own.
 
 mod descent;
+mod seen;
 mod shape;
 mod start;
 mod told;

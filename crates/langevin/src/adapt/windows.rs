@@ -72,8 +72,15 @@ pub(super) fn run<O: Oracle>(
     // Each start once.
     keep_every(&mut first.states, size * d, d);
     keep_every(&mut first.scores, size * d, d);
+    // From the points that were reached, within bounds that the way to them sets: close to a mode
+    // scores are next to 0, and tell nothing.
     let metric = match (found.variances, first.len()) {
-        (Some(variances), _) => Constant::diagonal(variances)?,
+        (Some(way), 4..) => {
+            let reached = first.diagonal()?.matrix().diagonal();
+            let both = reached.iter().zip(&way);
+            Constant::diagonal(both.map(|(v, w)| v.clamp(w / 30.0, 30.0 * w)).collect())?
+        }
+        (Some(way), _) => Constant::diagonal(way)?,
         (None, 4..) => first.diagonal()?,
         (None, _) => Constant::identity(d),
     };
@@ -306,7 +313,8 @@ impl<O: Oracle> Tuner<'_, O> {
             non_finite: seen.non_finite,
         });
         if index >= 4 {
-            self.report.hard = is_hard(seen, curvature);
+            // For good: shorter steps hide what they were chosen for.
+            self.report.hard |= is_hard(seen, curvature);
         }
         // The angle that fits is bounded by the largest curvature.
         let ratio = (old / curvature).sqrt();
@@ -363,7 +371,7 @@ impl<O: Oracle> Tuner<'_, O> {
 
     /// The last angle; then nothing moves any more.
     fn freeze(mut self) -> Result<Option<WarmUp>, RunError> {
-        let mut again = !self.report.hard;
+        let mut again = self.report.converged && !self.report.hard;
         let (seen, healthy, curvature) = loop {
             let Some(seen) = self.window(FREEZING, 8)? else {
                 return Ok(None);

@@ -1,7 +1,7 @@
 //! What the warm-up and the sampler it tunes cost, and whether they are right.
 //!
 //! `cargo run --release -p langevin-posteriors --example measure -- tuning` (or `held-out`, or names;
-//! `chains=16 seeds=3 goal=1000`). One line for each target: gradients of the warm-up and per effective
+//! `chains=16 seeds=3 goal=1000 dense=300 windows`). One line for each target: gradients of the warm-up and per effective
 //! draw (the worst coordinate's worst of bulk, tail and squared-deviation ESS), the gradients of all
 //! chains to the goal with and without warm-up, and the largest deviation of means and standard
 //! deviations in standard errors.
@@ -23,6 +23,7 @@ struct Measure {
     goal: f64,
     set: Option<Set>,
     windows: bool,
+    dense_up_to: usize,
 }
 
 /// Coordinates that are looked at, at most.
@@ -52,7 +53,10 @@ impl Measure {
             metric: None,
         };
         let oracle = Foreign::new(vec![worker], Gradient::Exact, &Skew::None).unwrap();
-        let settings = Settings::default();
+        let settings = Settings {
+            dense_up_to: self.dense_up_to,
+            ..Settings::default()
+        };
         let starts = Starts::Scattered(self.chains);
         let begin = cpu();
         let warm = match warm_up(&oracle, seed, 0, &starts, &settings, &How::default()) {
@@ -232,11 +236,13 @@ fn main() {
         goal: 1000.0,
         set: None,
         windows: false,
+        dense_up_to: Settings::default().dense_up_to,
     };
     let mut chosen = vec![];
     for argument in std::env::args().skip(1) {
         match argument.split_once('=') {
             Some(("chains", n)) => measure.chains = n.parse().unwrap(),
+            Some(("dense", n)) => measure.dense_up_to = n.parse().unwrap(),
             Some(("seeds", n)) => measure.seeds = n.parse().unwrap(),
             Some(("goal", n)) => measure.goal = n.parse().unwrap(),
             _ => match argument.as_str() {

@@ -143,6 +143,27 @@ impl Descent {
         }
     }
 
+    /// sqrt(Σ sᵢ² / Σ yᵢ²) over the last steps s and falls y of the score of every start, which is
+    /// the variance of an independent Gaussian coordinate; none if nothing moved. (At the points that
+    /// were reached scores may be next to 0, and tell nothing.)
+    pub fn variances(&self) -> Option<Vec<f64>> {
+        let d = self.0.first()?.x.len();
+        let (mut steps, mut falls) = (vec![0.0; d], vec![0.0; d]);
+        for climber in &self.0 {
+            for (s, y, inverse) in climber.pairs.iter().rev().take(3) {
+                for i in 0..d {
+                    // Each of them is as long as the others in whitened coordinates.
+                    steps[i] += s[i] * s[i] * inverse;
+                    falls[i] += y[i] * y[i] * inverse;
+                }
+            }
+        }
+        let variances = steps.iter().zip(&falls).map(|(s, y)| (s / y).sqrt());
+        let variances: Vec<f64> = variances.collect();
+        let sound = |v: &f64| v.is_finite() && *v > 1e-100 && *v < 1e100;
+        variances.iter().all(sound).then_some(variances)
+    }
+
     /// The points that were reached, and the scores there.
     pub fn into_points(self) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
         self.0

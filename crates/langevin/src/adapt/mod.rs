@@ -31,6 +31,7 @@
 
 mod descent;
 mod sampler;
+mod seen;
 mod shape;
 mod start;
 mod told;

@@ -17,16 +17,18 @@ pub(super) struct Pool {
 /// What is beyond so many median deviations from the median is moved there.
 const CLIP: f64 = 6.0;
 /// Draws that medians are taken over.
-const FOR_MEDIANS: usize = 1001;
+const FOR_MEDIANS: usize = 501;
+/// Draws that the largest curvature is taken from.
+pub(super) const FOR_CURVATURE: usize = 2000;
 /// Part of d that the diagonal weighs, in draws.
 const SHRINK: f64 = 0.3;
 /// Draws of a chain that are worth one, about.
 const CORRELATED: f64 = 2.0;
 
-/// The median of some numbers, which are sorted.
+/// The median of some numbers, which change their places.
 fn median(x: &mut [f64]) -> f64 {
-    x.sort_unstable_by(f64::total_cmp);
-    x[x.len() / 2]
+    let middle = x.len() / 2;
+    *x.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
 /// One coordinate's mean and clipped values.
@@ -80,8 +82,7 @@ impl Columns {
         let mut out = DMatrix::identity(d, d);
         for i in 0..d {
             for j in 0..=i {
-                let pairs = self.columns[i].iter().zip(&self.columns[j]);
-                let sum: f64 = pairs.map(|(x, y)| x * y).sum();
+                let sum = dot(&self.columns[i], &self.columns[j]);
                 out[(i, j)] = sum * scale;
                 out[(j, i)] = sum * scale;
             }
@@ -89,6 +90,19 @@ impl Columns {
         }
         out
     }
+}
+
+/// Σ aᵢ bᵢ, in eight sums side by side.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let mut sums = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        for k in 0..8 {
+            sums[k] += a[k] * b[k];
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f64>() + rest
 }
 
 /// Where the variance is not a positive number, 1.
@@ -154,9 +168,11 @@ impl Pool {
     /// The largest eigenvalue of the covariance of Sᵀg: 1 for a Gaussian whose covariance is the metric,
     /// to sampling; large where curvature changes much along the chains' way.
     pub fn largest_curvature(&self, metric: &Constant) -> f64 {
-        let (d, n) = (self.dim, self.len());
-        let mut whitened = vec![0.0; self.scores.len()];
-        let rows = self.scores.chunks_exact(d);
+        let d = self.dim;
+        let stride = self.len().div_ceil(FOR_CURVATURE).max(1);
+        let n = self.len().div_ceil(stride);
+        let mut whitened = vec![0.0; n * d];
+        let rows = self.scores.chunks_exact(d).step_by(stride);
         for (row, out) in rows.zip(whitened.chunks_exact_mut(d)) {
             metric.sqrt_transposed(row, out);
         }
@@ -169,12 +185,12 @@ impl Pool {
         // The power method, from a vector that is not orthogonal to anything in particular.
         let mut v: Vec<f64> = (0..d).map(|i| 1.0 + 0.1 * (i % 7) as f64).collect();
         let mut value = 0.0;
-        for _ in 0..30 {
+        for _ in 0..20 {
             let length = v.iter().map(|x| x * x).sum::<f64>().sqrt();
             v.iter_mut().for_each(|x| *x /= length);
             let mut next = vec![0.0; d];
             for row in whitened.chunks_exact(d) {
-                let product: f64 = row.iter().zip(&v).map(|(x, v)| x * v).sum();
+                let product = dot(row, &v);
                 next.iter_mut()
                     .zip(row)
                     .for_each(|(out, x)| *out += product * x);

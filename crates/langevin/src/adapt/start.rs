@@ -35,6 +35,8 @@ const TRIES: usize = 100;
 pub(super) struct Found {
     pub states: Vec<Vec<f64>>,
     pub scores: Vec<Vec<f64>>,
+    /// The variances of the coordinates, as far as the way to there tells them.
+    pub variances: Option<Vec<f64>>,
     /// Evaluations for each start.
     pub gradients: u64,
     /// Chains whose own start was not found, and that share another's.
@@ -190,6 +192,7 @@ pub(super) fn find<O: Oracle>(
         descent.take(&values, &scores);
         gradients += 1;
     }
+    let variances = descent.variances();
     let (states, scores) = descent.into_points();
     let repeat = |points: Vec<Vec<f64>>| -> Vec<Vec<f64>> {
         points
@@ -200,6 +203,7 @@ pub(super) fn find<O: Oracle>(
     Ok(Some(Found {
         states: repeat(states),
         scores: repeat(scores),
+        variances,
         gradients,
         borrowed: borrowed * each,
         non_finite,

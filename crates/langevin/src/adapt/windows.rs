@@ -1,5 +1,6 @@
 //! Windows of steps, from the first metric to the frozen one.
 
+use super::seen::{Seen, is_hard, mean, pool_of, rhat, slowest_correlation};
 use super::shape::Pool;
 use super::start::Found;
 use super::told::{Sums, Told};
@@ -25,7 +26,7 @@ const TIME: f64 = 1.3;
 /// Below this angle momentum is not kept but used up, in trajectories of many leaps.
 const LEAPS_BELOW: f64 = 0.4;
 /// More leaps than this are not made.
-const MOST_LEAPS: f64 = 1024.0;
+const MOST_LEAPS: f64 = 256.0;
 /// Chains that accept less are stuck.
 const STUCK: f64 = 0.24;
 
@@ -45,18 +46,6 @@ struct Tuner<'a, O> {
     best: Option<(f64, f64)>,
     report: Report,
     draws: Vec<Records<Draws>>,
-}
-
-/// What a window saw.
-struct Seen {
-    iterations: u64,
-    gradients: u64,
-    acceptance: Vec<f64>,
-    log_density: Vec<f64>,
-    non_finite: u64,
-    /// States and scores of every chain.
-    chains: Vec<Pool>,
-    first_angle: f64,
 }
 
 /// Runs all windows; none if it was asked to stop.
@@ -83,9 +72,17 @@ pub(super) fn run<O: Oracle>(
     // Each start once.
     keep_every(&mut first.states, size * d, d);
     keep_every(&mut first.scores, size * d, d);
-    let metric = match first.len() >= 4 {
-        true => first.diagonal()?,
-        false => Constant::identity(d),
+    // From the points that were reached, within bounds that the way to them sets: close to a mode
+    // scores are next to 0, and tell nothing.
+    let metric = match (found.variances, first.len()) {
+        (Some(way), 4..) => {
+            let reached = first.diagonal()?.matrix().diagonal();
+            let both = reached.iter().zip(&way);
+            Constant::diagonal(both.map(|(v, w)| v.clamp(w / 30.0, 30.0 * w)).collect())?
+        }
+        (Some(way), _) => Constant::diagonal(way)?,
+        (None, 4..) => first.diagonal()?,
+        (None, _) => Constant::identity(d),
     };
     let tuner = Tuner {
         oracle,
@@ -118,10 +115,6 @@ fn keep_every(numbers: &mut Vec<f64>, stride: usize, len: usize) {
         .flat_map(|chunk| &chunk[..len])
         .copied()
         .collect();
-}
-
-fn mean(x: &[f64]) -> f64 {
-    x.iter().sum::<f64>() / x.len() as f64
 }
 
 impl<O: Oracle> Tuner<'_, O> {
@@ -319,11 +312,9 @@ impl<O: Oracle> Tuner<'_, O> {
             relocated: 0,
             non_finite: seen.non_finite,
         });
-        if index >= 3 && seen.iterations >= 20 {
-            let mut sorted = seen.acceptance.clone();
-            sorted.sort_unstable_by(f64::total_cmp);
-            let eighth = sorted.len().div_ceil(8);
-            self.report.hard = mean(&sorted[..eighth]) < mean(&sorted) - 0.15;
+        if index >= 4 {
+            // For good: shorter steps hide what they were chosen for.
+            self.report.hard |= is_hard(seen, curvature);
         }
         // The angle that fits is bounded by the largest curvature.
         let ratio = (old / curvature).sqrt();
@@ -380,12 +371,20 @@ impl<O: Oracle> Tuner<'_, O> {
 
     /// The last angle; then nothing moves any more.
     fn freeze(mut self) -> Result<Option<WarmUp>, RunError> {
-        let segments = 8;
-        let Some(seen) = self.window(FREEZING, segments)? else {
-            return Ok(None);
+        let mut again = self.report.converged && !self.report.hard;
+        let (seen, healthy, curvature) = loop {
+            let Some(seen) = self.window(FREEZING, 8)? else {
+                return Ok(None);
+            };
+            let healthy = vec![true; seen.chains.len()];
+            let curvature = pool_of(&seen, &healthy).largest_curvature(&self.metric);
+            self.report.hard |= is_hard(&seen, curvature);
+            if !(again && self.report.hard) {
+                break (seen, healthy, curvature);
+            }
+            // Hard after all: once more, with shorter steps.
+            again = false;
         };
-        let healthy = vec![true; seen.chains.len()];
-        let pool = pool_of(&seen, &healthy);
         let tuned = self.tuning(FREEZING)?;
         let lowest = seen.acceptance.iter().fold(1.0, |a: f64, b| a.min(*b));
         self.report.windows.push(Window {
@@ -396,7 +395,7 @@ impl<O: Oracle> Tuner<'_, O> {
             angle: self.angle,
             leaps: tuned.gradients(),
             rhat: rhat(&seen, &healthy),
-            curvature: pool.largest_curvature(&self.metric),
+            curvature,
             relocated: 0,
             non_finite: seen.non_finite,
         });
@@ -423,85 +422,4 @@ fn take_told(records: &mut Records<(Draws, Told)>) -> Vec<Sums> {
         sums.fill(Sums::default());
     }
     all
-}
-
-/// The draws of the healthy chains.
-fn pool_of(seen: &Seen, healthy: &[bool]) -> Pool {
-    let chains = || seen.chains.iter().zip(healthy).filter(|(_, h)| **h);
-    Pool {
-        dim: seen.chains[0].dim,
-        states: chains()
-            .flat_map(|(c, _)| c.states.iter().copied())
-            .collect(),
-        scores: chains()
-            .flat_map(|(c, _)| c.scores.iter().copied())
-            .collect(),
-    }
-}
-
-/// sqrt(1 + B/W) of the worst coordinate, B the variance of the means of healthy chains and W their mean
-/// variance.
-fn rhat(seen: &Seen, healthy: &[bool]) -> f64 {
-    let d = seen.chains[0].dim;
-    let mut largest = 1.0_f64;
-    for i in 0..d {
-        let (mut means, mut within) = (vec![], 0.0);
-        for (chain, _) in seen.chains.iter().zip(healthy).filter(|(_, h)| **h) {
-            let values = || chain.states.iter().skip(i).step_by(d);
-            let n = chain.len() as f64;
-            let mean = values().sum::<f64>() / n;
-            within += values().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
-            means.push(mean);
-        }
-        let n = means.len() as f64;
-        let centre = mean(&means);
-        let between = means
-            .iter()
-            .map(|m| (m - centre) * (m - centre))
-            .sum::<f64>();
-        let between = between / (n - 1.0).max(1.0);
-        largest = largest.max((1.0 + between * n / within).sqrt());
-    }
-    largest
-}
-
-/// The correlation between neighbouring states, mean over the slowest twentieth of the coordinates.
-fn slowest_correlation(seen: &Seen, healthy: &[bool]) -> f64 {
-    let d = seen.chains[0].dim;
-    let chains: Vec<&Pool> = seen
-        .chains
-        .iter()
-        .zip(healthy)
-        .filter_map(|(c, h)| h.then_some(c))
-        .collect();
-    let mut rhos: Vec<f64> = (0..d)
-        .map(|i| {
-            let all = || {
-                chains
-                    .iter()
-                    .flat_map(|c| c.states.iter().skip(i).step_by(d))
-            };
-            let n: usize = chains.iter().map(|c| c.len()).sum();
-            let mean = all().sum::<f64>() / n as f64;
-            let square = all().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n as f64;
-            let (mut product, mut pairs) = (0.0, 0.0);
-            for chain in &chains {
-                let values = || chain.states.iter().skip(i).step_by(d);
-                let next = values().skip(1);
-                product += values()
-                    .zip(next)
-                    .map(|(a, b)| (a - mean) * (b - mean))
-                    .sum::<f64>();
-                pairs += chain.len().saturating_sub(1) as f64;
-            }
-            product / pairs / square
-        })
-        .filter(|rho| rho.is_finite())
-        .collect();
-    rhos.sort_unstable_by(f64::total_cmp);
-    let some = d.div_ceil(20).min(rhos.len());
-    match some {
-        0 => 0.0,
-        _ => mean(&rhos[rhos.len() - some..]),
-    }
 }

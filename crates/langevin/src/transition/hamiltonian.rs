@@ -1,34 +1,11 @@
 //! Hamiltonian moves with Metropolis acceptance: one gradient a step with momentum kept, or many.
 
+use super::leap::{Course, Integrator};
 use super::{Needs, Next, Report, Sizes, State, StateScore, StepKey, Transition};
 use crate::metric::{Constant, Metric};
-use crate::real::{Lanes, Real};
+use crate::real::Lanes;
 use crate::rng::{Rng, Stream};
 use crate::{Error, Result, check};
-
-/// How a leap is made of kicks p ← p + a g and moves θ ← θ + b S p, where g = Sᵀ∇log π is the whitened
-/// score. Each is symmetric in time and keeps volume, whatever its coefficients.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Integrator {
-    /// Kick h/2, move h, kick h/2.
-    Leapfrog,
-    /// Kick tan(h/2), move sin(h), kick tan(h/2): on a Gaussian target whose covariance is the metric
-    /// an exact rotation of (S⁻¹(θ − mean), p) by the angle h, with any mean.
-    Rotation,
-    /// Kick bh, move h/2, kick (1 − 2b)h, move h/2, kick bh with b = 0.1931833275037836: two
-    /// gradients, and the smallest error among such (McLachlan, 1995).
-    McLachlan,
-    /// Kick (h/2)(g + z) with z = S⁻¹(θ − centre), rotate (z, p) by h, kick: exact on the Gaussian
-    /// with this centre.
-    Harmonic {
-        /// The centre.
-        centre: Vec<f64>,
-    },
-}
-
-/// McLachlan's b.
-const MC_LACHLAN: f64 = 0.193_183_327_503_783_6;
 
 /// Generalised Hamiltonian Monte Carlo with a constant metric B = S Sᵀ (Horowitz, 1991).
 ///
@@ -187,7 +164,7 @@ impl Hamiltonian {
 
     /// Gradients of a step, on average.
     pub fn gradients(&self) -> f64 {
-        let each = self.gradients_of_leap() as f64;
+        let each = self.integrator.gradients_of_leap() as f64;
         match self.time {
             None => each,
             // The mean of max(1, round((½ + u) time/angle)), up to rounding.
@@ -196,13 +173,6 @@ impl Hamiltonian {
                 let leaps = |i| self.leaps((i as f64 + 0.5) / N as f64, time) as f64;
                 each * (0..N).map(leaps).sum::<f64>() / N as f64
             }
-        }
-    }
-
-    fn gradients_of_leap(&self) -> usize {
-        match self.integrator {
-            Integrator::McLachlan => 2,
-            _ => 1,
         }
     }
 
@@ -266,27 +236,6 @@ impl Hamiltonian {
 /// More leaps than this are not made in a step.
 const MOST_LEAPS: usize = 4096;
 
-/// The kicks and moves of a step, which all chains share.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Course {
-    /// The first and the last kick.
-    ends: f64,
-    /// Those between, in turn: two kicks of neighbouring leaps are one.
-    between: [f64; 2],
-    /// The move, the sine of the angle where it is a rotation.
-    drift: f64,
-    cos: f64,
-    /// Number of evaluations.
-    evaluations: usize,
-}
-
-impl Course {
-    /// Number of evaluations that the step takes.
-    pub fn evaluations(&self) -> usize {
-        self.evaluations
-    }
-}
-
 impl Transition for Hamiltonian {
     type Shared = Course;
 
@@ -327,36 +276,7 @@ impl Transition for Hamiltonian {
         let (u, v) = (spread(1.0 / rho), spread(1.0 / (rho * rho)));
         let h = self.angle * (1.0 + self.jitter * (2.0 * u - 1.0));
         let leaps = self.time.map_or(1, |time| self.leaps(v, time));
-        let (sin, cos) = (Real::sin(h), Real::cos(h));
-        let course = Course {
-            ends: 0.5 * h,
-            between: [h; 2],
-            drift: h,
-            cos,
-            evaluations: leaps * self.gradients_of_leap(),
-        };
-        match self.integrator {
-            Integrator::Leapfrog => course,
-            Integrator::Rotation => {
-                let tan = Real::sin(0.5 * h) / Real::cos(0.5 * h);
-                Course {
-                    ends: tan,
-                    between: [2.0 * tan; 2],
-                    drift: sin,
-                    ..course
-                }
-            }
-            Integrator::McLachlan => Course {
-                ends: MC_LACHLAN * h,
-                between: [(1.0 - 2.0 * MC_LACHLAN) * h, 2.0 * MC_LACHLAN * h],
-                drift: 0.5 * h,
-                ..course
-            },
-            Integrator::Harmonic { .. } => Course {
-                drift: sin,
-                ..course
-            },
-        }
+        self.integrator.course(h, leaps)
     }
 
     #[inline(always)]

@@ -11,13 +11,15 @@
 mod coupled_euler;
 mod euler;
 mod hamiltonian;
+mod leap;
 mod leimkuhler_matthews;
 mod mala;
 mod step_size;
 
 pub use coupled_euler::CoupledEuler;
 pub use euler::EulerMaruyama;
-pub use hamiltonian::{Course, Hamiltonian, Integrator};
+pub use hamiltonian::Hamiltonian;
+pub use leap::{Course, Integrator};
 pub use leimkuhler_matthews::LeimkuhlerMatthews;
 pub use mala::Mala;
 pub use step_size::StepSize;

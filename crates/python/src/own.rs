@@ -9,6 +9,7 @@ use langevin::foreign::{self, ConstrainedTarget, ForeignMetric, Worker};
 use langevin::scale::Layout;
 use langevin_run::stan;
 use langevin_run::target::{Own, Sampled, Target};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::callback::{Functions, MetricFunctions};
@@ -101,7 +102,18 @@ impl TargetArgument<'_> {
             metric,
             scales,
         };
-        Target::plain(Sampled::Own(Arc::new(own))).map_err(refused_or_io)
+        if let Some(scales) = &own.scales {
+            check_size(&own, scales)?;
+        }
+        let layout = match &own.code {
+            Code::Stan(model) => Some(model.layout().map_err(refused_or_io)?),
+            _ => None,
+        };
+        let mut target = Target::plain(Sampled::Own(Arc::new(own))).map_err(refused_or_io)?;
+        if let Some(layout) = layout {
+            target.layout = layout;
+        }
+        Ok(target)
     }
 }
 
@@ -120,6 +132,18 @@ enum Code {
     Functions(Functions),
 }
 
+impl Code {
+    /// Number of coordinates of its functions.
+    fn dim(&self) -> usize {
+        match self {
+            Code::Model(model) => model.dim(),
+            Code::Compiled(compiled) => compiled.dim(),
+            Code::Stan(model) => model.dim(),
+            Code::Functions(functions) => functions.dim,
+        }
+    }
+}
+
 impl fmt::Debug for OwnCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "OwnCode({})", self.name())
@@ -136,14 +160,9 @@ impl Own for OwnCode {
     }
 
     fn dim(&self) -> usize {
-        if let Some(scales) = &self.scales {
-            return scales.free_size();
-        }
-        match &self.code {
-            Code::Model(model) => model.dim(),
-            Code::Compiled(compiled) => compiled.dim(),
-            Code::Stan(model) => model.dim(),
-            Code::Functions(functions) => functions.dim,
+        match &self.scales {
+            Some(scales) => scales.free_size(),
+            None => self.code.dim(),
         }
     }
 
@@ -195,6 +214,17 @@ impl Own for OwnCode {
             (None, _) => out.extend_from_slice(thetas),
         }
         Ok(())
+    }
+}
+
+/// Refuses scales of another number of coordinates.
+fn check_size(own: &OwnCode, scales: &Layout) -> PyResult<()> {
+    let (found, expected) = (scales.size(), own.code.dim());
+    match found == expected {
+        true => Ok(()),
+        false => Err(PyValueError::new_err(format!(
+            "parameters have {found} coordinates, but dim is {expected}"
+        ))),
     }
 }
 

@@ -183,6 +183,7 @@ fn report(drawn: &Drawn) -> Value {
         "why": match drawn.why {
             Why::Precise => "precise",
             Why::Draws => "draws",
+            Why::HeavyTails => "heavy tails",
             Why::Time => "time",
             Why::Gradients => "gradients",
             Why::Interrupted => "interrupted",

@@ -1,8 +1,11 @@
 //! Statistics of draws.
 
+use langevin::stat::control_variates::{ControlVariates, Order};
 use langevin::stat::ksd::Kernel;
-use langevin::stat::{self, Draws, Summary};
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use langevin::stat::{self, Draws, Sample, Summary};
+use numpy::{
+    PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -43,6 +46,35 @@ fn summary(py: Python<'_>, draws: PyReadonlyArray2<'_, f64>) -> PyResult<[f64; 9
             s.r_hat,
         ])
     })
+}
+
+/// The mean of an observable and its error once scores at the draws have explained what they can.
+#[pyfunction]
+fn control_variate(
+    py: Python<'_>,
+    free: PyReadonlyArray3<'_, f64>,
+    scores: PyReadonlyArray3<'_, f64>,
+    n_superchains: usize,
+    values: PyReadonlyArray1<'_, f64>,
+    order: u8,
+) -> PyResult<(f64, f64)> {
+    let shape = [free.shape()[0], free.shape()[1], free.shape()[2]];
+    let all = |array: &PyReadonlyArray3<'_, f64>| -> Vec<f64> {
+        array.as_array().iter().copied().collect()
+    };
+    let (free, scores, values) = (all(&free), all(&scores), vector(&values));
+    let order = match order {
+        2 => Order::Second,
+        _ => Order::First,
+    };
+    py.detach(|| {
+        let sample =
+            Sample::new(&free, shape[0], shape[1], shape[2])?.superchains(n_superchains)?;
+        let estimate = ControlVariates::new(&sample.with_scores(&scores)?, order)?;
+        let mean = estimate.mean_of(&values)?;
+        Ok((mean.value, mean.error))
+    })
+    .map_err(refused)
 }
 
 #[pyfunction]
@@ -102,6 +134,7 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(mcse_mean, m)?)?;
     m.add_function(wrap_pyfunction!(mcse_sd, m)?)?;
     m.add_function(wrap_pyfunction!(summary, m)?)?;
+    m.add_function(wrap_pyfunction!(control_variate, m)?)?;
     m.add_function(wrap_pyfunction!(batch_means, m)?)?;
     m.add_function(wrap_pyfunction!(ksd_curve, m)?)?;
     m.add_function(wrap_pyfunction!(spread, m)?)?;

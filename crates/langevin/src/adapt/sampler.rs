@@ -50,6 +50,9 @@ pub trait Sampler: Sync {
         how: &How<'_>,
     ) -> Result<(Records<Draws>, Advanced), RunError>;
 
+    /// Whether it gives log π, which exact draws need.
+    fn gives_log_density(&self) -> bool;
+
     /// log π and scores of states, one after the other, all in one call.
     fn evaluate(&self, states: &[f64]) -> Result<(Vec<f64>, Vec<f64>), RunError>;
 }
@@ -60,6 +63,10 @@ impl<O: Oracle> Sampler for O {
             None => Cost::Lanes,
             Some(_) => Cost::Call,
         }
+    }
+
+    fn gives_log_density(&self) -> bool {
+        self.has_log_density()
     }
 
     fn warm_up(

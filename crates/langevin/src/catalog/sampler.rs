@@ -45,6 +45,10 @@ impl Sampler for FreeNormal {
         Cost::Lanes
     }
 
+    fn gives_log_density(&self) -> bool {
+        true
+    }
+
     fn warm_up(
         &self,
         seed: u64,

@@ -164,13 +164,19 @@ impl<'a> ControlVariates<'a> {
     /// Mean of an observable.
     pub fn mean(&self, f: impl Fn(&[f64]) -> f64) -> Result<Estimate> {
         let values: Vec<f64> = self.sample.states().map(f).collect();
-        check::all_finite("the observable", &values)?;
-        let left = self.residuals(&values);
+        self.mean_of(&values)
+    }
+
+    /// Mean of an observable by its values, one for each draw, chain after chain.
+    pub fn mean_of(&self, values: &[f64]) -> Result<Estimate> {
+        check::size("the values", values.len(), self.sample.states().len())?;
+        check::all_finite("the observable", values)?;
+        let left = self.residuals(values);
         Ok(Estimate {
             value: mean(&left),
             error: self.error(&left)?,
-            plain: mean(&values),
-            plain_error: self.error(&values)?,
+            plain: mean(values),
+            plain_error: self.error(values)?,
         })
     }
 

@@ -26,9 +26,12 @@ from .dynamics import LD, RM, Dynamics, GiIrr, Irr, RMIrr
 from .jax_target import JaxMetric, JaxTarget, from_jax
 from .metric import Metric
 from .models import Ica, LinearGaussian, LogisticRegression, NormalParameters
+from .posterior import PosteriorTrace, SamplingWarning
 from .program import open_store, run
 from .pymc_target import PymcTarget, from_pymc
 from .sampling import decreasing, sample
+from .scales import Scale, above, below, correlation_cholesky, interval, ordered, positive, real
+from .scales import simplex, unit_vector
 from .skew import Skew, kronecker_skew, random_skew, sign_skew
 from .stan_target import StanTarget, from_stan
 from .stats import ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail, ksd, ksd_curve
@@ -55,8 +58,11 @@ __all__ = [
     "Metric",
     "NormalParameters",
     "Parameter",
+    "PosteriorTrace",
     "PymcTarget",
     "RMIrr",
+    "SamplingWarning",
+    "Scale",
     "Skew",
     "Spread",
     "StanTarget",
@@ -64,8 +70,11 @@ __all__ = [
     "Target",
     "Trace",
     "__version__",
+    "above",
     "batch_means",
+    "below",
     "compare",
+    "correlation_cholesky",
     "decreasing",
     "ess_bulk",
     "ess_mean",
@@ -76,16 +85,22 @@ __all__ = [
     "from_jax",
     "from_pymc",
     "from_stan",
+    "interval",
     "kronecker_skew",
     "ksd",
     "ksd_curve",
     "mcse_mean",
     "mcse_sd",
     "open_store",
+    "ordered",
+    "positive",
     "random_skew",
+    "real",
     "rhat",
     "run",
     "sample",
     "sign_skew",
+    "simplex",
     "theory",
+    "unit_vector",
 ]

@@ -137,14 +137,58 @@ class StanModel:
     def unconstrain(self, values: _Array) -> _Array: ...
     def evaluate(self, thetas: _Array) -> tuple[_Array, _Array]: ...
 
-_Functions = tuple[int, int, list[int], Callable[..., Any], Callable[..., Any] | None]
+_Functions = tuple[
+    int,
+    int,
+    list[int],
+    Callable[..., Any],
+    Callable[..., Any] | None,
+    Callable[..., Any] | None,
+]
 _MetricFunctions = tuple[Callable[..., Any], Callable[..., Any] | None]
 
 Target = Model | Compiled | StanModel | _Functions
 
 def sample(
-    target: Target, metric: _MetricFunctions | None, settings: Settings
+    target: Target,
+    metric: _MetricFunctions | None,
+    settings: Settings,
+    scales: str | None = None,
 ) -> Recorded | None: ...
+
+class Asked(TypedDict):
+    n_chains: int | None
+    starts: _Array | None
+    seed: int
+    min_ess: float | None
+    n_draws: int | None
+    tune: int | None
+    target_accept: float | None
+    max_seconds: float
+    max_gradients: int
+    check: bool
+    names: list[str] | None
+    scales: str | None
+    threads: int | None
+    tell: Callable[[str], None] | None
+
+class Posterior:
+    def shown(self) -> _Array: ...
+    def free(self) -> _Array: ...
+    def scores(self) -> _Array: ...
+    def told(self) -> tuple[_Array, _Array, _Array]: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    @property
+    def report(self) -> str: ...
+
+def draw(target: Target, asked: Asked) -> Posterior: ...
+def layout_of(text: str) -> tuple[int, int]: ...
+def constrain(text: str, free: _Array) -> _Array: ...
+def unconstrain(text: str, states: _Array) -> _Array: ...
+def control_variate(
+    free: _Array, scores: _Array, n_superchains: int, values: _Array, order: int
+) -> tuple[float, float]: ...
 def divergence_error(
     matrix_function: Callable[..., Any],
     divergence: Callable[..., Any] | None,

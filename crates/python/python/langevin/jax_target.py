@@ -12,7 +12,7 @@ from . import _core
 from ._arrays import Array, count, floats, states
 from ._extras import require
 from .metric import Divergences, Metric
-from .target import BaseTarget, ParametersArgument, Target, parameters_of
+from .target import BaseTarget, ParametersArgument, Target, parameters_of, scales_of
 
 
 def _double(jax: Any) -> Any:
@@ -99,6 +99,7 @@ class JaxTarget(BaseTarget):
         self.name = name
         self.dim = count("dim", dim, 1)
         self.parameters = parameters_of(parameters, self.dim)
+        self.scales = scales_of(parameters)
         if metric is not None:
             self.metric = metric if isinstance(metric, Metric) else JaxMetric(metric)
         prior_score = jax.vmap(jax.grad(log_density))
@@ -135,6 +136,7 @@ class JaxTarget(BaseTarget):
                 name=name,
             )
         self._value = jax.jit(jax.vmap(total))
+        self._both = jax.jit(jax.vmap(jax.value_and_grad(total)))
 
     def log_density(self, theta: ArrayLike) -> Any:
         """log π up to a constant, of one state or of several."""
@@ -162,7 +164,14 @@ class JaxTarget(BaseTarget):
 
     def _native(self) -> _core.Target:
         batch = self._call_batch if self.n_data else None
-        return (self.dim, self.n_data, self._inner.positive, self._call_score, batch)
+        return (
+            self.dim, self.n_data, self._inner.positive, self._call_score, batch, self._density
+        )
+
+    def _density(self, theta: Array) -> tuple[Array, Array]:
+        with _double(self._jax):
+            values, scores = self._both(theta)
+            return np.asarray(values, np.float64), np.asarray(scores, np.float64)
 
 
 def from_jax(

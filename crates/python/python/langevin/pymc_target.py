@@ -86,10 +86,17 @@ class PymcTarget(BaseTarget):
     def _score(self, theta: Array) -> Array:
         return np.asarray(self._function(theta)[1], dtype=np.float64)
 
+    def _density(self, theta: Array) -> tuple[Any, Any]:
+        values, scores = self._function(theta)
+        return np.asarray(values, np.float64), np.asarray(scores, np.float64)
+
+    def _draw_labels(self) -> list[str] | None:
+        return None
+
     def _native(self) -> _core.Target:
         if self._compiled is not None:
             return self._compiled._native()
-        return (self.dim, 0, [], self._score, None)
+        return (self.dim, 0, [], self._score, None, self._density)
 
     def _default_start(self, n_chains: int, seed: int) -> Array | None:
         return np.ascontiguousarray(np.broadcast_to(self._start, (n_chains, self.dim)))

@@ -16,6 +16,7 @@ from . import _core
 from ._arrays import Array, count, flag, listed, number, real
 from .dynamics import DEFAULT_BETA, Dynamics
 from .metric import Metric, check_divergence
+from .posterior import MAX_GRADIENTS, MAX_TIME, draw
 from .progress import Bar, wanted
 from .target import BaseTarget
 from .trace import Trace
@@ -51,11 +52,20 @@ def decreasing(a: float, b: float = 1.0, gamma: float = 1 / 3) -> StepSchedule:
 
 def sample(
     target: BaseTarget,
-    dynamics: Dynamics | str = "LD",
+    dynamics: Dynamics | str | None = None,
     *,
-    step_size: float | StepSchedule,
-    n_steps: int,
-    n_chains: int = 4,
+    draws: int | None = None,
+    tune: int | None = None,
+    chains: int | None = None,
+    min_ess: float | None = None,
+    max_time: float | None = None,
+    max_gradients: int | None = None,
+    target_accept: float | None = None,
+    initvals: ArrayLike | None = None,
+    check: bool = True,
+    step_size: float | StepSchedule | None = None,
+    n_steps: int | None = None,
+    n_chains: int | None = None,
     batch_size: int | None = None,
     with_replacement: bool = False,
     burn_in: int = 0,
@@ -69,9 +79,26 @@ def sample(
     progress: bool | None = None,
     threads: int | None = None,
 ) -> Trace:
-    """Runs chains of `n_steps` states each and returns what they recorded.
+    """Draws from the posterior of a target.
 
-    Every `thin`-th state from number `burn_in` on is kept as a draw. `batch_size` rows of the
+    **Without a dynamics**, nothing has to be chosen: ``lv.sample(target)`` gives draws of the exact
+    posterior from a tuned, Metropolis-adjusted sampler, as many as are needed for `min_ess`
+    effective ones (100 for each chain and at least 1000, for the worst of bulk, tail and squared
+    deviations of all parameters). Or ask for `draws` of each chain. `max_time` in seconds (600) and
+    `max_gradients` are the budget; a run that ends there says so. `chains`, `tune` (most iterations
+    of the warm-up), `target_accept` (0.8) and `initvals` (one state for each chain) follow the
+    target if not given. Own code is compared with its differences first, unless `check` is False.
+    The result is a `PosteriorTrace`, whose `warnings` are empty where all is well.
+
+    >>> import numpy as np
+    >>> import langevin as lv
+    >>> target = lv.NormalParameters(np.random.default_rng(1).normal(2.0, 3.0, size=40))
+    >>> trace = lv.sample(target, seed=0, progress=False)
+    >>> trace.precise, abs(trace["mu"].mean() - 2.2) < 0.3
+    (True, True)
+
+    **With a dynamics** of the paper, chains of `n_steps` states each run at its `step_size` and
+    keep the bias of that. Every `thin`-th state from number `burn_in` on is kept as a draw. `batch_size` rows of the
     data, drawn anew for every step and chain, estimate the score; None uses all. `start` is a
     state of shape (dim,) or one for each chain, (n_chains, dim).
 
@@ -96,11 +123,42 @@ def sample(
     >>> bool(abs(trace.mean("sum") - target.mean.sum()) < 0.05)
     True
     """
-    chosen = Dynamics.of(dynamics)
+    own = {
+        "draws": draws, "tune": tune, "chains": chains, "min_ess": min_ess, "max_time": max_time,
+        "max_gradients": max_gradients, "target_accept": target_accept, "initvals": initvals,
+    }
+    if dynamics is None and step_size is None and n_steps is None:
+        theirs = {
+            "n_chains": n_chains, "batch_size": batch_size, "start": start, "marks": marks,
+            "burn_in": burn_in or None, "observables": observables or None,
+            "thin": None if thin == 1 else thin, "with_replacement": with_replacement or None,
+        }
+        _only(theirs, "belongs to runs of a dynamics: sample(target, 'LD', step_size=…, n_steps=…)")
+        _check_target(target)
+        return draw(
+            target,
+            draws=draws,
+            tune=tune,
+            chains=chains,
+            min_ess=min_ess,
+            max_time=MAX_TIME if max_time is None else max_time,
+            max_gradients=MAX_GRADIENTS if max_gradients is None else max_gradients,
+            target_accept=target_accept,
+            initvals=initvals,
+            check=check,
+            seed=_seed(seed),
+            progress=progress,
+            threads=threads,
+        )
+    _only(own, "belongs to sample(target) without a dynamics")
+    if step_size is None or n_steps is None:
+        missing = "step_size" if step_size is None else "n_steps"
+        raise TypeError(f"a run of a dynamics needs {missing}; sample(target) needs neither")
+    chosen = Dynamics.of("LD" if dynamics is None else dynamics)
     shared = shared_settings(
         target,
         n_steps=n_steps,
-        n_chains=n_chains,
+        n_chains=4 if n_chains is None else n_chains,
         batch_size=batch_size,
         with_replacement=with_replacement,
         burn_in=burn_in,
@@ -134,17 +192,14 @@ def shared_settings(
     threads: int | None,
 ) -> _core.Settings:
     """What `sample` says about a run, checked, before a dynamics and its step size are chosen."""
-    if not isinstance(target, BaseTarget):
-        raise TypeError(
-            f"target must be a model of this package or a langevin.Target, but is {target!r}"
-        )
+    _check_target(target)
     n_steps, n_chains = count("n_steps", n_steps, 1), count("n_chains", n_chains, 1)
     burn_in, thin = count("burn_in", burn_in, 0), count("thin", thin, 1)
     seed, n_batches = _seed(seed), count("n_batches", n_batches, 2)
     if burn_in >= n_steps:
         raise ValueError(f"burn_in must be less than n_steps = {n_steps}, but is {burn_in}")
     keep_draws = flag("keep_draws", keep_draws)
-    _check_memory(target.dim, n_chains, -(-(n_steps - burn_in) // thin) if keep_draws else 0)
+    _check_memory(target.free_dim, n_chains, -(-(n_steps - burn_in) // thin) if keep_draws else 0)
     if flag("with_replacement", with_replacement) and batch_size is None:
         raise ValueError("with_replacement has no effect without a batch_size")
     checkpoints = _checkpoints(n_steps, marks)
@@ -216,7 +271,7 @@ class Prepared:
 
     def _sample(self, settings: _core.Settings) -> _core.Recorded | None:
         functions = None if self.metric is None else self.metric._functions()
-        return _core.sample(self.target._native(), functions, settings)
+        return _core.sample(self.target._native(), functions, settings, self.target.scales)
 
 
 def prepare(
@@ -237,6 +292,20 @@ def prepare(
     metric = _metric(target, dynamics, settings)
     error = None if metric is None else _check(target, dynamics, metric, settings)
     return Prepared(target, dynamics, settings, metric, error)
+
+
+def _only(others: dict[str, Any], why: str) -> None:
+    """Refuses arguments of the other way to sample."""
+    for name, value in others.items():
+        if value is not None:
+            raise TypeError(f"{name} {why}")
+
+
+def _check_target(target: Any) -> None:
+    if not isinstance(target, BaseTarget):
+        raise TypeError(
+            f"target must be a model of this package or a langevin.Target, but is {target!r}"
+        )
 
 
 def _seed(given: int | None) -> int:
@@ -268,12 +337,32 @@ def _observables(target: BaseTarget, given: Observables) -> dict[str, Any]:
     named: dict[str, Any] = {}
     for name, value in pairs:
         own, measured = _observable(target, value, name)
+        if target.scales is not None:
+            measured = _on_scale(target, measured)
         if own in named:
             raise ValueError(
                 f"two observables are called {own!r}; a dictionary gives them other names"
             )
         named[own] = measured
     return named
+
+
+def _on_scale(target: BaseTarget, measured: Any) -> Callable[[Array], Any]:
+    """An observable of constrained states as a function of free ones."""
+    scales = target.scales
+    assert scales is not None
+
+    def simple(states: Array) -> Any:
+        if measured == "sum":
+            return states.sum(axis=1)
+        if measured == "sum_of_squares":
+            return (states**2).sum(axis=1)
+        if measured == "square_of_sum":
+            return states.sum(axis=1) ** 2
+        return states[:, measured]
+
+    function = measured if callable(measured) else simple
+    return lambda free: function(_core.constrain(scales, np.ascontiguousarray(free)))
 
 
 def _checked_name(name: Any) -> str:
@@ -342,14 +431,15 @@ def _start(
             f"start must have shape ({target.dim},) or ({n_chains}, {target.dim}), "
             f"but its shape is {array.shape}"
         )
-    return np.ascontiguousarray(np.broadcast_to(array, (n_chains, target.dim)))
+    rows = np.ascontiguousarray(np.broadcast_to(array, (n_chains, target.dim)))
+    return target._free(rows)
 
 
 def _skew(target: BaseTarget, dynamics: Dynamics) -> Array | None:
     if dynamics.field == "none":
         return None
     skew = dynamics.skew if dynamics.skew is not None else target._default_skew()
-    return np.ascontiguousarray(skew.matrix(target.dim), dtype=np.float64)
+    return np.ascontiguousarray(skew.matrix(target.free_dim), dtype=np.float64)
 
 
 def _metric(
@@ -374,9 +464,9 @@ def _metric(
     if callable(given):
         return Metric(given)
     array = np.ascontiguousarray(real("metric", given))
-    if array.shape == (target.dim,):
+    if array.shape == (target.free_dim,):
         settings["metric"], settings["diagonal"] = "diagonal", array
-    elif array.shape == (target.dim, target.dim):
+    elif array.shape == (target.free_dim, target.free_dim):
         settings["metric"], settings["dense"] = "dense", array
     else:
         raise ValueError(
@@ -391,7 +481,7 @@ def _check(
 ) -> float | None:
     """The error of the metric's divergence at up to ten initial states."""
     start = settings["start"]
-    theta = np.zeros((1, target.dim)) if start is None else np.unique(start[:10], axis=0)
+    theta = np.zeros((1, target.free_dim)) if start is None else np.unique(start[:10], axis=0)
     if not np.isfinite(theta).all():
         return None  # The run refuses these states with a better message.
     j = settings["j"] if dynamics.field == "geometric" else None

@@ -74,6 +74,9 @@ class StanTarget(BaseTarget):
         free = self._inner.unconstrain(rows)
         return free[0] if array.ndim == 1 else free
 
+    def _draw_labels(self) -> list[str] | None:
+        return None
+
     def _native(self) -> _core.Target:
         return self._inner
 

@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike
 from . import _core
 from ._arrays import Array, count, listed, states
 from .metric import Metric
+from .scales import Scale, layout
 from .skew import Skew, random_skew
 
 Function = Callable[[Array], Any]
-ParametersArgument = Union[Mapping[str, Sequence[int]], Sequence[str], None]
+ParametersArgument = Union[Mapping[str, Union[Sequence[int], Scale]], Sequence[str], None]
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,20 @@ class Parameter:
         return [f"{self.name}[{label(row)}]" for row in index]
 
 
+def scales_of(value: ParametersArgument) -> str | None:
+    """The layout of what a person gave, where it has scales that are not real."""
+    if not isinstance(value, Mapping) or not any(isinstance(s, Scale) for s in value.values()):
+        return None
+
+    def scale(name: str, given: Any) -> Scale:
+        return given if isinstance(given, Scale) else Scale("real", _shape(name, given))
+
+    text = layout([(str(name), scale(str(name), given)) for name, given in value.items()])
+    if text is not None:
+        _core.layout_of(text)
+    return text
+
+
 def parameters_of(value: ParametersArgument, dim: int) -> tuple[Parameter, ...]:
     """Named parameters from what a person gave; `theta` if nothing."""
     if value is None:
@@ -102,6 +117,8 @@ def parameters_of(value: ParametersArgument, dim: int) -> tuple[Parameter, ...]:
 
 
 def _shape(name: str, shape: Any) -> tuple[int, ...]:
+    if isinstance(shape, Scale):
+        return shape.shape
     label = f"the shape of {name!r}"
     return tuple(count(label, length, 0) for length in listed(label, shape))
 
@@ -115,6 +132,13 @@ class BaseTarget(ABC):
     parameters: tuple[Parameter, ...]
     #: The target's own metric, used where a dynamics names none.
     metric: Metric | str = "identity"
+    #: The scales of its coordinates, where they are not all real: chains move in free coordinates.
+    scales: str | None = None
+
+    @property
+    def free_dim(self) -> int:
+        """Number of coordinates in which chains move."""
+        return self.dim if self.scales is None else _core.layout_of(self.scales)[1]
 
     @abstractmethod
     def log_density(self, theta: ArrayLike) -> Any:
@@ -148,22 +172,37 @@ class BaseTarget(ABC):
 
     def _constrained(self, draws: Array) -> tuple[Array, tuple[Parameter, ...]]:
         """Draws on the scale of the model, with their names."""
-        return draws, self.parameters
+        if self.scales is None:
+            return draws, self.parameters
+        flat = np.ascontiguousarray(draws.reshape(-1, self.free_dim))
+        shown = _core.constrain(self.scales, flat)
+        return shown.reshape(*draws.shape[:2], self.dim), self.parameters
+
+    def _free(self, states: Array) -> Array:
+        """States that a person gave, of shape (n, dim), in free coordinates."""
+        return states if self.scales is None else _core.unconstrain(self.scales, states)
+
+    def _draw_labels(self) -> list[str] | None:
+        """Names of the numbers that draws show, where they are known beforehand."""
+        return [label for parameter in self.parameters for label in parameter.labels()]
 
 
 class Target(BaseTarget):
     """A posterior of your own, as vectorised functions of states of shape (chains, dim).
 
     `score` returns ∇ log π with the shape of its argument; `log_density`, of shape (chains,), is
-    only needed for your own checks. There is one call per step for all chains, so a thousand
+    what exact draws need, and the paper's dynamics do not. There is one call per step for all chains, so a thousand
     chains cost little more than one.
 
     For minibatches, give the number of data `n_data`, `datum_score(theta, rows)` and
     `prior_score(theta)` instead of (or along with) `score`: `rows` has shape (chains, n), and the
     result, of shape (chains, dim), is the sum of ∇ log p(x_row | θ) over the rows of each chain.
 
-    Coordinates in `positive` must stay above 0. `parameters` names the coordinates: a list of
-    names, or a dictionary of shapes.
+    `parameters` names the coordinates: a list of names, or a dictionary of shapes and scales, such
+    as ``{"mu": (), "sigma": lv.positive(), "p": lv.simplex(3)}``. With scales, the functions are
+    written for constrained states, without any Jacobian; chains move freely, and draws, starts and
+    observables are on the scales. (Coordinates in `positive` must stay above 0, and chains of the
+    paper's dynamics that leave them end there.)
 
     >>> import numpy as np
     >>> import langevin as lv
@@ -174,8 +213,8 @@ class Target(BaseTarget):
     ...         axis=1),
     ...     parameters=["x", "y"],
     ... )
-    >>> trace = lv.sample(banana, step_size=0.05, n_steps=2_000, n_chains=100, burn_in=1_000,
-    ...                   seed=0, progress=False)
+    >>> trace = lv.sample(banana, "LD", step_size=0.05, n_steps=2_000, n_chains=100,
+    ...                   burn_in=1_000, seed=0, progress=False)
     >>> trace["y"].shape
     (100, 1000)
     """
@@ -198,6 +237,7 @@ class Target(BaseTarget):
         self.dim = count("dim", dim, 1)
         self.n_data = count("n_data", n_data, 0)
         self.parameters = parameters_of(parameters, self.dim)
+        self.scales = scales_of(parameters)
         functions = {
             "score": score,
             "log_density": log_density,
@@ -278,7 +318,12 @@ class Target(BaseTarget):
 
     def _native(self) -> _core.Target:
         minibatch = None if self._datum_score is None else self._minibatch_score
-        return (self.dim, self.n_data, self.positive, self._score, minibatch)
+        density = None if self._log_density is None else self._density
+        return (self.dim, self.n_data, self.positive, self._score, minibatch, density)
+
+    def _density(self, theta: Array) -> tuple[Any, Any]:
+        assert self._log_density is not None
+        return self._log_density(theta), self._score(theta)
 
     def _full_score(self, theta: Array) -> Any:
         rows = np.broadcast_to(np.arange(self.n_data), (len(theta), self.n_data))

@@ -46,6 +46,9 @@ pub enum ExecuteError {
     /// The library refused an input, or own code failed.
     #[error(transparent)]
     Library(#[from] RunError),
+    /// Own code is not what it says.
+    #[error("{0}")]
+    Target(String),
     /// A thread could not be started.
     #[error("a thread could not be started: {0}")]
     Thread(String),

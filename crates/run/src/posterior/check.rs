@@ -1,8 +1,9 @@
 //! Own code is looked at before it is trusted: a few evaluations tell the usual slips.
 
-use langevin::RunError;
 use langevin::adapt::{Sampler, Starts};
 use langevin::rng::{Rng, Stream};
+
+use crate::execute::ExecuteError;
 
 /// Points that are looked at.
 const POINTS: usize = 4;
@@ -19,7 +20,7 @@ pub(super) fn check(
     d: usize,
     starts: &Starts,
     seed: u64,
-) -> Result<(), RunError> {
+) -> Result<(), ExecuteError> {
     let mut rng = Rng::<f64>::new(seed, 0, Stream::Setup);
     let tried: Vec<f64> = match starts {
         Starts::At(states) => states.iter().take(TRIES).flatten().copied().collect(),
@@ -68,7 +69,7 @@ fn slopes(
     values: &[f64],
     scores: &[f64],
     rng: &mut Rng<f64>,
-) -> Result<(), RunError> {
+) -> Result<(), ExecuteError> {
     let d = points[0].len();
     let mut worst: Option<(f64, f64)> = None;
     for (k, point) in points.iter().enumerate() {
@@ -112,6 +113,6 @@ fn slopes(
     }
 }
 
-fn refuse(what: &str) -> Result<(), RunError> {
-    Err(RunError::Call(what.to_string().into()))
+fn refuse(what: &str) -> Result<(), ExecuteError> {
+    Err(ExecuteError::Target(what.into()))
 }

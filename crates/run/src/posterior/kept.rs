@@ -32,18 +32,6 @@ impl Chain {
         self.acceptance.extend(more.acceptance);
         self.energy_error.extend(more.energy_error);
     }
-
-    fn halve(&mut self, dim: usize) {
-        let rows = |values: &mut Vec<f64>, width: usize| {
-            let kept = values.chunks_exact(width).step_by(2).flatten().copied();
-            *values = kept.collect();
-        };
-        rows(&mut self.states, dim);
-        rows(&mut self.scores, dim);
-        rows(&mut self.log_density, 1);
-        rows(&mut self.acceptance, 1);
-        rows(&mut self.energy_error, 1);
-    }
 }
 
 impl Kept {
@@ -62,6 +50,34 @@ impl Kept {
         Kept {
             thin: other.thin,
             ..Self::new(other.chains.len(), other.dim)
+        }
+    }
+
+    /// Every k-th of its draws.
+    pub fn every(&self, k: usize) -> Self {
+        if k <= 1 {
+            return self.clone();
+        }
+        let rows = |values: &[f64], width: usize| -> Vec<f64> {
+            values
+                .chunks_exact(width)
+                .step_by(k)
+                .flatten()
+                .copied()
+                .collect()
+        };
+        let chain = |c: &Chain| Chain {
+            states: rows(&c.states, self.dim),
+            scores: rows(&c.scores, self.dim),
+            log_density: rows(&c.log_density, 1),
+            acceptance: rows(&c.acceptance, 1),
+            energy_error: rows(&c.energy_error, 1),
+        };
+        Kept {
+            dim: self.dim,
+            thin: self.thin * k as u64,
+            n_steps: self.n_steps,
+            chains: self.chains.iter().map(chain).collect(),
         }
     }
 
@@ -131,8 +147,7 @@ impl Kept {
     /// Keeps every second draw until there are no more numbers than `most`.
     pub(super) fn thin_to(&mut self, most: usize) {
         while 2 * self.dim * self.chains.len() * self.n_draws() > most {
-            self.chains.iter_mut().for_each(|c| c.halve(self.dim));
-            self.thin *= 2;
+            *self = self.every(2);
         }
     }
 

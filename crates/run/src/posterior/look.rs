@@ -30,13 +30,19 @@ impl Judged {
     }
 }
 
-/// Looks at draws.
+/// Looks at draws; at every k-th where there are more than `most` of a parameter.
 pub(super) fn judge(
     target: &Target,
     names: Option<&[String]>,
     kept: &Kept,
     warm_up: &Report,
+    most: usize,
 ) -> Result<Judged, RunError> {
+    let all = target.show_free(&kept.states())?;
+    let every = (kept.n_chains() * kept.n_draws())
+        .div_ceil(most.max(1))
+        .max(1);
+    let kept = &kept.every(every);
     let (n_chains, n_draws, dim) = (kept.n_chains(), kept.n_draws(), kept.dim());
     let groups = n_chains / warm_up.superchain_size.max(1);
     let (states, scores) = (kept.states(), kept.scores());
@@ -48,7 +54,10 @@ pub(super) fn judge(
         .with_acceptance(&acceptance)?
         .with_energy_errors(&errors)?;
     let verdict = Verdict::new(&free);
-    let shown = target.show_free(&states)?;
+    let shown = match every {
+        1 => all.clone(),
+        _ => target.show_free(&states)?,
+    };
     let width = shown.len() / (n_chains * n_draws).max(1);
     let labels = match names {
         Some(names) if names.len() == width => names.to_vec(),
@@ -62,7 +71,7 @@ pub(super) fn judge(
     };
     if shown == states {
         return Ok(Judged {
-            shown,
+            shown: all,
             ess: verdict.ess(),
             warnings: verdict.warnings.iter().map(|w| w.in_words(label)).collect(),
             verdict,
@@ -80,7 +89,7 @@ pub(super) fn judge(
         .collect();
     if moves.is_empty() {
         return Ok(Judged {
-            shown,
+            shown: all,
             ess: None,
             warnings: verdict.warnings.iter().map(ToString::to_string).collect(),
             verdict,
@@ -108,7 +117,7 @@ pub(super) fn judge(
         .filter(|w| matches!(w.kind, Kind::Narrow | Kind::WrongScores | Kind::Constant));
     warnings.extend(more.map(|w| w.in_words(|i| format!("free coordinate {i}"))));
     Ok(Judged {
-        shown,
+        shown: all,
         ess: of_shown.ess(),
         warnings,
         verdict: of_shown,
@@ -156,7 +165,7 @@ impl Drawn {
                 )) + &wanted
                     + "; allow more (max_gradients), or ask for less (min_ess)",
             ),
-            Why::Precise | Why::Draws | Why::Interrupted => {}
+            Why::Precise | Why::Draws | Why::HeavyTails | Why::Interrupted => {}
         }
         self.judged.warnings.extend(words);
     }

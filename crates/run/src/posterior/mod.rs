@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use langevin::adapt::{Report, Sampler, Starts, default_n_chains};
 use langevin::chain::{Advanced, Chains, Control, How, Snapshot};
+use langevin::stat::verdict::Figures;
 use langevin::transition::Hamiltonian;
 use langevin::{RunError, adapt};
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,11 @@ pub use look::Judged;
 const COMPUTATION: u32 = 1;
 /// Draws of each chain at the first look, at least.
 const FIRST_LOOK: u64 = 200;
+/// Draws of a parameter that a look is made of: of more, every k-th is; as many times those wanted.
+const LOOKED_AT: usize = 1 << 17;
+const OF_WANTED: f64 = 8.0;
+/// Where squares have no variance, so many times the effective draws that are wanted are enough.
+const OF_HEAVY: f64 = 8.0;
 /// Factors by which a look makes the run longer.
 const GROWTH: (f64, f64) = (1.5, 4.0);
 /// Effective draws that are asked for: of each chain, and of all.
@@ -127,6 +133,8 @@ pub enum Why {
     Precise,
     /// As many draws as were wanted.
     Draws,
+    /// Means and quantiles are precise, and standard deviations will not be: a tail is too heavy.
+    HeavyTails,
     /// Its time was over.
     Time,
     /// So many gradients were evaluated.
@@ -191,7 +199,7 @@ pub fn draw(target: &Target, wanted: &Wanted, how: Settings<'_>) -> Result<Drawn
     let began = Instant::now();
     let sampler = target.sampler(how.threads).map_err(RunError::from)?;
     let starts = starts(target, sampler.as_ref(), wanted)?;
-    if wanted.check && target.model().is_none() {
+    if wanted.check && target.model().is_none() && sampler.gives_log_density() {
         check::check(sampler.as_ref(), target.dim(), &starts, wanted.seed)?;
     }
     let n_chains = starts.n_chains();
@@ -357,6 +365,7 @@ impl Run<'_> {
                 Some(why) => break (why, judged),
                 None if precise => break (Why::Precise, judged),
                 None if self.enough.is_none() => break (Why::Draws, judged),
+                None if self.is_enough_for_means(&judged) => break (Why::HeavyTails, judged),
                 None if end < to => break (Why::Gradients, judged),
                 None => {}
             }
@@ -374,6 +383,18 @@ impl Run<'_> {
         };
         drawn.add_words();
         Ok(drawn)
+    }
+
+    /// Whether only squares are wanting, and have been for long.
+    fn is_enough_for_means(&self, judged: &Judged) -> bool {
+        let means = judged.verdict.ess_of_means();
+        let heavy = judged
+            .verdict
+            .coordinates
+            .iter()
+            .any(Figures::has_heavy_tail);
+        let wanted = self.enough.map(|n| OF_HEAVY * n);
+        heavy && wanted.is_some_and(|n| means.is_some_and(|ess| ess >= n))
     }
 
     fn first_look(&self, n_chains: usize) -> u64 {

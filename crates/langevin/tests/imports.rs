@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// All modules, in the order in which data flows. ARCHITECTURE.md has the same list with a line on
 /// each.
-const ORDER: [&str; 25] = [
+const ORDER: [&str; 26] = [
     "error",
     "check",
     "real",
@@ -26,6 +26,7 @@ const ORDER: [&str; 25] = [
     "oracle",
     "record",
     "chain",
+    "adapt",
     "catalog",
     "foreign",
     "stat",

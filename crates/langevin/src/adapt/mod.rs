@@ -175,10 +175,10 @@ pub enum Cost {
 
 /// The number of chains that serves best, if nobody chooses.
 ///
-/// The warm-up is paid once for each chain, so that few chains are cheap; but all that it learns, it
-/// learns from all chains together, so that many chains are quick: with 64, a metric of 20 coordinates
-/// takes a dozen steps. In lanes sixteen chains cost what one does. Where the metric has many
-/// coordinates, its products cost d² for each chain and gradient, and draws are worth less than memory.
+/// The warm-up is paid once for each chain, so that few chains are cheaper in all: German credit from
+/// cold to 10 000 effective draws took 55 ms of one core with 16 chains and 72 ms with 64. More of them
+/// keep more cores busy, sixteen in each, and see more starts. Where the metric has many coordinates, its
+/// products cost d² for each chain and gradient, and where each gradient is a call, its price counts.
 ///
 /// ```
 /// use langevin::adapt::{Cost, default_n_chains};

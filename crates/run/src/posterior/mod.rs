@@ -348,14 +348,10 @@ impl Run<'_> {
             let end = (to as f64).min(most_steps.max(FIRST_LOOK as f64)) as u64;
             let ended = self.go_on(&mut chains, &tuned, &mut kept, end, key.as_ref())?;
             let began = Instant::now();
-            let judged = self.inside(|| {
-                look::judge(
-                    self.target,
-                    self.wanted.names.as_deref(),
-                    &kept,
-                    &warm.report,
-                )
-            })?;
+            let most = LOOKED_AT.max((OF_WANTED * self.enough.unwrap_or(0.0)) as usize);
+            let names = self.wanted.names.as_deref();
+            let judged =
+                self.inside(|| look::judge(self.target, names, &kept, &warm.report, most))?;
             self.costs.looking_seconds += began.elapsed().as_secs_f64();
             self.tell(false, kept.n_steps(), Some(&judged));
             let precise = self

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use langevin::chain::Control;
-use langevin_run::posterior::{self, Drawn, Status, Wanted, Why};
+use langevin_run::posterior::{self, Drawn, Status, Wanted};
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::errors::job;
 use crate::own::TargetArgument;
@@ -166,48 +166,8 @@ impl Posterior {
     /// Everything else, as JSON.
     #[getter]
     fn report(&self) -> String {
-        report(&self.drawn).to_string()
+        let (mut report, timing) = (self.drawn.report(), self.drawn.timing());
+        report["timing"] = timing;
+        report.to_string()
     }
-}
-
-fn report(drawn: &Drawn) -> Value {
-    let Drawn {
-        kept,
-        judged,
-        warm_up,
-        tuned,
-        costs,
-        ..
-    } = drawn;
-    json!({
-        "why": match drawn.why {
-            Why::Precise => "precise",
-            Why::Draws => "draws",
-            Why::HeavyTails => "heavy tails",
-            Why::Time => "time",
-            Why::Gradients => "gradients",
-            Why::Interrupted => "interrupted",
-        },
-        "ess": judged.ess,
-        "wanted": drawn.wanted,
-        "nested_rhat": judged.rhat(),
-        "nested_rhat_threshold": judged.verdict.nested_rhat_threshold,
-        "n_steps": kept.n_steps(),
-        "thin": kept.thin(),
-        "angle": tuned.angle(),
-        "persistence": tuned.persistence(),
-        "gradients_per_step": tuned.gradients(),
-        "superchain_size": warm_up.superchain_size,
-        "warm_up": {
-            "converged": warm_up.converged,
-            "iterations": warm_up.windows.iter().map(|w| w.iterations).sum::<u64>(),
-            "relocated": warm_up.relocated(),
-            "non_finite": warm_up.non_finite(),
-            "gradients": costs.warm_up_gradients,
-            "seconds": costs.warm_up_seconds,
-        },
-        "gradients": costs.gradients,
-        "seconds": costs.seconds,
-        "looking_seconds": costs.looking_seconds,
-    })
 }

@@ -93,8 +93,13 @@ impl Folder {
 
     /// Keeps the seed of a run that has none of its own, for the next start.
     pub fn keep_seed(&self, run: &Run) -> Result<(), OutputError> {
-        if run.seed_from == SeedFrom::Drawn {
-            self.write(seed::FILE, seed::text(run.seed).as_bytes())?;
+        self.keep_drawn(run.seed, run.seed_from)
+    }
+
+    /// Keeps a seed that was drawn, for the next start.
+    pub fn keep_drawn(&self, seed: u64, from: SeedFrom) -> Result<(), OutputError> {
+        if from == SeedFrom::Drawn {
+            self.write(seed::FILE, seed::text(seed).as_bytes())?;
         }
         Ok(())
     }

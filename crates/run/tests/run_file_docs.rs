@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use langevin_run::run_file::{Run, Source};
+use langevin_run::run_file::{Posterior, Run, Source};
 
 fn project() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -27,6 +27,10 @@ fn every_example_is_a_run_file() {
         for block in text.split("```toml\n").skip(1) {
             let (example, _) = block.split_once("```").unwrap();
             let source = Source::from_text(&path, example);
+            if Posterior::is_in(&source) {
+                Posterior::from_source(&source, None).unwrap_or_else(|e| panic!("{e}\n{example}"));
+                continue;
+            }
             match Run::from_source(&source, None) {
                 Ok(run) => models.push(run.target.name().to_string()),
                 Err(error) => panic!("{error}\n{example}"),
@@ -48,6 +52,7 @@ fn fields() -> Vec<String> {
         "typed_target.rs",
         "typed_data.rs",
         "typed_measure.rs",
+        "posterior.rs",
     ] {
         let text = std::fs::read_to_string(folder.join(file)).unwrap();
         let text: String = text.split_whitespace().collect();

@@ -5,6 +5,7 @@ mod diagnose;
 mod ksd;
 mod list;
 mod patience;
+mod posterior;
 mod reproduce;
 mod sample;
 

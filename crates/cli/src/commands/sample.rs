@@ -8,9 +8,10 @@ use clap::Args;
 use serde_json::json;
 
 use super::patience::Patience;
+use super::posterior;
 use super::{Done, Global, out_for, seed_line};
 use langevin_run::output::Folder;
-use langevin_run::run_file::{Arm, Run};
+use langevin_run::run_file::{Arm, Posterior, Run, Source};
 use langevin_run::sample;
 use langevin_run::summary::Summaries;
 
@@ -20,6 +21,8 @@ use crate::view::summary::summary;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  langevin sample experiments/normal-minibatch.toml --dynamics GiIrr --out out/draws\n\n\
+                  A run file that names a target and nothing more gives draws of the exact posterior, \
+                  tuned and as many as are needed (see docs/sampling.md).\n\n\
                   The output folder gets draws.zarr, which ArviZ and xarray open, \
                   tables/summary.csv and results.json."
 )]
@@ -36,7 +39,17 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, global: &Global) -> anyhow::Result<Done> {
     let out = global.out(out_for(&arguments.run));
-    let run = Arc::new(Run::load(&arguments.run, global.asked(&out))?);
+    let source = Source::open(&arguments.run)?;
+    if Posterior::is_in(&source) {
+        if let Some(name) = &arguments.dynamics {
+            bail!(
+                "{}: there are no dynamics, so that none of them is called {name}",
+                arguments.run.display()
+            );
+        }
+        return posterior::run(&source, &out, global);
+    }
+    let run = Arc::new(Run::from_source(&source, global.asked(&out))?);
     let arm = choose(&run, arguments.dynamics.as_deref())?;
     let needs = &run.needs.to_sample;
     needs.check_memory()?;

@@ -181,7 +181,11 @@ def _starts(target: BaseTarget, initvals: ArrayLike, chains: int | None) -> Arra
 def _trace(found: _core.Posterior, target: BaseTarget, seed: int) -> PosteriorTrace:
     report: dict[str, Any] = json.loads(found.report)
     free = found.free()
-    shown, parameters = target._constrained(free)
+    # (Where the model itself knows more than its coordinates, it is asked.)
+    asks = type(target)._constrained is not BaseTarget._constrained
+    shown, parameters = (
+        target._constrained(free) if asks else (found.shown(), target.parameters)
+    )
     log_density, acceptance, energy_error = found.told()
     thin, n_draws = int(report["thin"]), free.shape[1]
     states = thin * np.arange(n_draws, dtype=np.int64)
@@ -202,7 +206,7 @@ def _trace(found: _core.Posterior, target: BaseTarget, seed: int) -> PosteriorTr
         parameters=parameters,
         escapes=(),
         interrupted=report["why"] == "interrupted",
-        seconds=report["warm_up"]["seconds"] + report["seconds"],
+        seconds=report["timing"]["warm_up_seconds"] + report["timing"]["seconds"],
         metric_error=None,
         dynamics=Dynamics("exact", metric=None),
         n_steps=int(report["n_steps"]),

@@ -8,6 +8,7 @@
 mod check;
 mod kept;
 mod look;
+mod save;
 
 use std::time::{Duration, Instant};
 
@@ -26,6 +27,7 @@ use crate::units::{UnitCache, UnitKey};
 
 pub use kept::Kept;
 pub use look::Judged;
+pub use save::SaveError;
 
 /// Version of the computation: to be raised when the same description gives other draws.
 const COMPUTATION: u32 = 1;

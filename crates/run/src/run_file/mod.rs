@@ -10,6 +10,7 @@ mod kind;
 mod measure;
 mod nearest;
 mod needs;
+mod posterior;
 mod reader;
 pub mod seed;
 mod source;
@@ -31,6 +32,7 @@ pub use arm::Arm;
 pub use kind::Kind;
 pub use measure::{Ksd, Measure, Named, OBSERVABLES, Reference, Trajectories, Truth};
 pub use needs::{Needs, RunNeeds, Size};
+pub use posterior::Posterior;
 pub use seed::{Asked, SeedFrom};
 pub use source::{Place, Result, RunFileError, Source};
 

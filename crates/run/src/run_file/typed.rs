@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use toml::Spanned;
 use toml::de::DeTable;
 
 use super::kind::Kind;
@@ -344,11 +345,8 @@ pub struct Trajectories {
 impl Typed {
     /// Reads all fields.
     pub fn read(source: &Arc<Source>) -> Result<Self> {
-        let table = DeTable::parse(source.text()).map_err(|e| {
-            let place = Place::new(source, e.span().unwrap_or(0..0));
-            place.error(shown::line(&e.message().replace('\n', "; ")))
-        })?;
-        let mut root = Section::root(source, &table);
+        let table = table(source)?;
+        let mut root = root(source, &table);
         let typed = Typed {
             source: source.clone(),
             title: match root.optional("title") {
@@ -374,6 +372,19 @@ impl Typed {
         root.finish()?;
         Ok(typed)
     }
+}
+
+/// The tables of a file.
+pub(super) fn table(source: &Arc<Source>) -> Result<Spanned<DeTable<'_>>> {
+    DeTable::parse(source.text()).map_err(|e| {
+        let place = Place::new(source, e.span().unwrap_or(0..0));
+        place.error(shown::line(&e.message().replace('\n', "; ")))
+    })
+}
+
+/// The outermost of them.
+pub(super) fn root<'a>(source: &'a Arc<Source>, table: &'a Spanned<DeTable<'a>>) -> Section<'a> {
+    Section::root(source, table)
 }
 
 pub(super) fn at<T>(place: Place, value: T) -> At<T> {

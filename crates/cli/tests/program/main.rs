@@ -4,6 +4,7 @@ mod bad_input;
 mod compare;
 mod foreign_text;
 mod leftovers;
+mod posterior;
 mod resume;
 mod sample;
 mod seeds;

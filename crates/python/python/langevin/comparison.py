@@ -13,7 +13,8 @@ from . import _core
 from ._arrays import listed
 from ._extras import require
 from .dynamics import Dynamics
-from .sampling import Observables, StepSchedule, prepare, shared_settings
+from .observables import Observables
+from .sampling import StepSchedule, prepare, shared_settings
 from .summary import Spread, spread
 from .target import BaseTarget
 from .trace import Trace

@@ -41,6 +41,7 @@
 //! ```
 
 mod array;
+mod columns;
 mod draws;
 mod error;
 mod layout;
@@ -49,11 +50,12 @@ mod place;
 mod read;
 mod write;
 
+pub use columns::{Column, each_number};
 pub use draws::{Draws, Stat};
 pub use error::{Result, StoreError};
 pub use layout::{Dim, Labels, Layout, Param};
 pub use place::Existing;
-pub use read::{each_number, read};
+pub use read::read;
 pub use write::{ChainDraws, Shape, Writer, write};
 
 /// Names of the two dimensions that every array of draws begins with.

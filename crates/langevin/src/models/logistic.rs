@@ -2,6 +2,7 @@
 
 use super::LogisticNatural;
 use crate::check;
+use crate::kernels::row_tiles;
 use crate::kernels::rows_of_chains::{self, Weight};
 use crate::real::{Lanes, Real};
 use crate::target::{Parameter, Rows, Subsampled, Target, lift};
@@ -112,16 +113,7 @@ impl Target for LogisticRegression {
     #[inline(always)]
     fn log_density_and_score<R: Real>(&self, theta: &[R], _scratch: &mut [R], out: &mut [R]) -> R {
         self.prior_score(theta, out);
-        let mut sum = self.log_prior(theta);
-        for row in self.rows.iter() {
-            let product = -plain_dot(row, theta);
-            sum -= product.softplus();
-            let weight = product.logistic();
-            for (out, x) in out.iter_mut().zip(row) {
-                *out = weight.mul_add(R::of(*x), *out);
-            }
-        }
-        sum
+        self.log_prior(theta) - row_tiles::logistic_loss_and_pull(&self.rows, theta, out)
     }
 
     fn scratch_len(&self) -> usize {

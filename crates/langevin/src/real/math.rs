@@ -8,6 +8,10 @@ use std::f64::consts::{FRAC_PI_2, LN_2, LOG2_E, SQRT_2};
 
 use super::{BitLanes, Lanes};
 
+mod together;
+
+pub use together::{logistics_of_eight, tanh_half_all};
+
 /// Adding 1.5·2⁵² to a number below 2⁵¹ rounds it to a whole number in the low bits.
 const ROUNDER: f64 = 6755399441055744.0;
 /// ln 2 = `LN_2_HIGH` + `LN_2_LOW`, the first with 32 trailing zero bits.
@@ -217,64 +221,17 @@ pub fn tanh<L: Lanes>(x: L) -> L {
     e / (e + 2.0)
 }
 
-/// `tanh ½x` of many numbers, to 2·10⁻¹⁵ (twice some seven roundings of the quotient): near 0 that is
-/// not as accurate as [`tanh`], which a sum of such numbers does not notice.
-#[inline(always)]
-pub fn tanh_half_all<L: Lanes>(values: &mut [L]) {
-    let mut left = values;
-    // Twelve at once are independent work enough where a number is one register.
-    if size_of::<L>() == size_of::<L::Register>() {
-        let (twelves, rest) = left.as_chunks_mut::<12>();
-        for twelve in twelves {
-            tanh_half_threes(twelve);
-        }
-        left = rest;
-    }
-    let (threes, rest) = left.as_chunks_mut::<3>();
-    for three in threes {
-        tanh_half_threes(three);
-    }
-    for x in rest {
-        let [p] = exp_plus_one::<_, _, false>([*x], TANH_IS_ONE);
-        *x = p.recip().mul_add(L::of(-2.0), L::one());
-    }
-}
-
-/// `tanh ½x = 1 − 2 / (e^x + 1)` of N numbers, a multiple of three: three quotients share one
-/// division, which costs as much as the rest.
-#[inline(always)]
-fn tanh_half_threes<L: Lanes, const N: usize>(values: &mut [L; N]) {
-    let p = exp_plus_one::<_, _, false>(*values, TANH_IS_ONE);
-    for i in (0..N).step_by(3) {
-        // No overflow: each is below e⁴⁴ + 2.
-        let first_two = p[i] * p[i + 1];
-        let inverse = (first_two * p[i + 2]).recip();
-        let inverse_two = inverse * p[i + 2];
-        let inverses = [
-            inverse_two * p[i + 1],
-            inverse_two * p[i],
-            inverse * first_two,
-        ];
-        for (value, inverse) in values[i..].iter_mut().zip(inverses) {
-            *value = inverse.mul_add(L::of(-2.0), L::one());
-        }
-    }
-}
-
-/// From here on, tanh ½x is 1 in double precision.
-const TANH_IS_ONE: f64 = 44.0;
-
-/// `e^x + 1`; x beyond ±`limit` (708 at most) is taken for ±`limit`. The error in x is some 10⁻¹⁶ of x
-/// unless `PRECISE`.
+/// m and s with `e^x = ms + s`; x beyond ±`limit` (708 at most) is taken for ±`limit`. The error
+/// in x is some 10⁻¹⁶ of x unless `PRECISE`.
 ///
 /// `x = (16n + j) ln 2 / 16 + r` with |r| ≤ ln 2 / 32, so that `e^x = 2ⁿ 2^{j/16} e^r`.
 ///
 /// In step: each operation is done for all numbers before the next is, since the next has to wait.
 #[inline(always)]
-fn exp_plus_one<L: Lanes, const N: usize, const PRECISE: bool>(
+fn exp_in_parts<L: Lanes, const N: usize, const PRECISE: bool>(
     mut x: [L; N],
     limit: f64,
-) -> [L; N] {
+) -> ([L; N], [L; N]) {
     for x in &mut x {
         // The constant is the first operand, so that NaN passes.
         *x = L::larger(L::of(-limit), L::smaller(L::of(limit), *x));
@@ -307,15 +264,24 @@ fn exp_plus_one<L: Lanes, const N: usize, const PRECISE: bool>(
         }
     }
     for i in 0..N {
-        let m1 = tail[i].mul_add(r[i] * r[i], r[i]);
+        r[i] = tail[i].mul_add(r[i] * r[i], r[i]);
         // 16n + j in the low bits becomes n in the exponent and j in the next four bits, which the
         // table has taken off.
         let word = shifted[i].to_bits();
         let power = L::lookup(&SIXTEENTHS, word).to_bits();
-        let scale = L::from_bits(power + (word << 48));
-        x[i] = m1.mul_add(scale, scale + 1.0);
+        x[i] = L::from_bits(power + (word << 48));
     }
-    x
+    (r, x)
+}
+
+/// `e^x + 1`; x as in [`exp_in_parts`].
+#[inline(always)]
+fn exp_plus_one<L: Lanes, const N: usize, const PRECISE: bool>(x: [L; N], limit: f64) -> [L; N] {
+    let (m1, mut scale) = exp_in_parts::<_, N, PRECISE>(x, limit);
+    for (scale, m1) in scale.iter_mut().zip(m1) {
+        *scale = m1.mul_add(*scale, *scale + 1.0);
+    }
+    scale
 }
 
 /// 2^{j/16}, less j·2⁴⁸ in its bits.

@@ -116,10 +116,6 @@ impl<'a> Halves<'a> {
         self.n_draws
     }
 
-    pub fn n_chains(&self) -> usize {
-        self.values.len() / self.n_draws
-    }
-
     pub fn chains(&self) -> impl ExactSizeIterator<Item = &[f64]> {
         self.values.chunks_exact(self.n_draws)
     }
@@ -134,10 +130,10 @@ mod tests {
         let values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0];
         let odd = Halves::new(&values[..], 5);
         assert_eq!(odd.values(), [1.0, 2.0, 4.0, 5.0, 6.0, 7.0, 9.0, 10.0]);
-        assert_eq!((odd.n_chains(), odd.n_draws()), (4, 2));
+        assert_eq!((odd.chains().len(), odd.n_draws()), (4, 2));
         let even = Halves::new(&values[..], 10);
         assert_eq!(even.values(), values);
-        assert_eq!((even.n_chains(), even.n_draws()), (2, 5));
+        assert_eq!((even.chains().len(), even.n_draws()), (2, 5));
     }
 
     #[test]

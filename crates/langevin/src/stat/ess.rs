@@ -6,11 +6,11 @@
 //! or if a draw is not finite, and the number of draws (those in the halves) if all draws are
 //! equal. Draws of any size are welcome: scaled by a power of two, they give the same bits.
 
-use super::autocov::mean_autocovariance;
+use super::autocov::Autocovariance;
 use super::draws::{Draws, Halves};
 use super::moments::{mean, mean_and_variance};
 use super::quantile::{check_prob, quantile_of};
-use super::ranks::rank_normalised;
+use super::ranks::{NormalScores, Order};
 use super::scale::Unit;
 use crate::error::Result;
 
@@ -28,7 +28,8 @@ pub fn ess_bulk(draws: Draws) -> f64 {
         return f64::NAN;
     }
     let halves = Halves::new(draws.values(), draws.n_draws());
-    ess_of_halves(&halves.with(rank_normalised(halves.values())))
+    let scores = NormalScores::new(halves.values().len());
+    ess_of_halves(&halves.with(Order::new(halves.values()).scores(&scores)))
 }
 
 /// The smaller of the effective sample sizes of the 5 % and 95 % quantiles.
@@ -78,8 +79,12 @@ pub(super) fn ess_below(draws: Draws, threshold: f64) -> f64 {
 
 /// Squared distances to the mean, of values that are measured in their own unit.
 pub(super) fn squared_deviations(values: &[f64]) -> Vec<f64> {
-    let centre = mean(values);
-    values.iter().map(|v| (v - centre) * (v - centre)).collect()
+    squared_distances(values, mean(values))
+}
+
+/// The same, where the mean is known.
+pub(super) fn squared_distances(values: &[f64], mean: f64) -> Vec<f64> {
+    values.iter().map(|v| (v - mean) * (v - mean)).collect()
 }
 
 /// Effective sample size of the mean of whole chains, in a unit in which squares exist.
@@ -94,12 +99,12 @@ pub(super) fn ess_of_halves(chains: &Halves) -> f64 {
         return size;
     }
     let n = chains.n_draws() as f64;
-    let covariance = mean_autocovariance(chains);
-    let means: Vec<f64> = chains.chains().map(mean).collect();
-    let within = covariance[0] * n / (n - 1.0);
+    let mut covariance = Autocovariance::new(chains);
+    let variance = covariance.at(0);
+    let within = variance * n / (n - 1.0);
     // Halves of a chain are at least two chains, so the variance between them exists.
-    let total = covariance[0] + mean_and_variance(&means).1;
-    let correlation = |lag: usize| 1.0 - (within - covariance[lag]) / total;
+    let total = variance + mean_and_variance(covariance.means()).1;
+    let correlation = |lag: usize| 1.0 - (within - covariance.at(lag)) / total;
     // Antithetic chains may be worth more than their size, but not without bound.
     let time = autocorrelation_time(chains.n_draws(), correlation);
     if time.is_nan() {
@@ -110,11 +115,19 @@ pub(super) fn ess_of_halves(chains: &Halves) -> f64 {
 
 /// All values equal, but for rounding.
 fn is_constant(values: &[f64]) -> bool {
-    let (low, high) = values
-        .iter()
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| {
-            (low.min(v), high.max(v))
-        });
+    let Some(&first) = values.first() else {
+        return true;
+    };
+    // Eight pairs of bounds, so that a comparison does not wait for the one before.
+    let (mut low, mut high) = ([first; 8], [first; 8]);
+    for eight in values.chunks(8) {
+        for (v, (low, high)) in eight.iter().zip(low.iter_mut().zip(&mut high)) {
+            *low = if *v < *low { *v } else { *low };
+            *high = if *v > *high { *v } else { *high };
+        }
+    }
+    let low = low.into_iter().fold(first, f64::min);
+    let high = high.into_iter().fold(first, f64::max);
     high - low <= 1e-15 * low.abs().max(high.abs())
 }
 
@@ -122,7 +135,7 @@ fn is_constant(values: &[f64]) -> bool {
 ///
 /// The lag after the last pair still counts once if its correlation is positive, which makes the
 /// estimate better for antithetic chains.
-fn autocorrelation_time(n: usize, correlation: impl Fn(usize) -> f64) -> f64 {
+fn autocorrelation_time(n: usize, mut correlation: impl FnMut(usize) -> f64) -> f64 {
     let mut rho = vec![0.0; n];
     let (mut even, mut odd) = (1.0, correlation(1));
     (rho[0], rho[1]) = (even, odd);

@@ -24,7 +24,13 @@ pub fn mcse_mean(draws: Draws) -> f64 {
     let unit = Unit::of(draws.values());
     let measured = unit.measure(draws.values());
     let (_, variance) = mean_and_variance(&measured);
-    unit.length((variance / ess_of_values(measured, draws.n_draws())).sqrt())
+    let ess = ess_of_values(measured, draws.n_draws());
+    unit.length(mean_error(variance, ess))
+}
+
+/// Standard error of a mean.
+pub(super) fn mean_error(variance: f64, ess: f64) -> f64 {
+    (variance / ess).sqrt()
 }
 
 /// Standard error of the standard deviation, by the delta method from that of the variance:
@@ -36,10 +42,15 @@ pub fn mcse_sd(draws: Draws) -> f64 {
     }
     let unit = Unit::of(draws.values());
     let squares = squared_deviations(&unit.measure(draws.values()));
-    let second = mean(&squares);
+    let ess = ess_of_values(squares.clone(), draws.n_draws());
+    unit.length(sd_error(&squares, ess))
+}
+
+/// Standard error of a standard deviation, from squared deviations and their effective sample size.
+pub(super) fn sd_error(squares: &[f64], ess: f64) -> f64 {
+    let second = mean(squares);
     let fourth = mean(&squares.iter().map(|d| d * d).collect::<Vec<_>>());
-    let ess = ess_of_values(squares, draws.n_draws());
-    unit.length(((fourth - second * second) / (4.0 * ess * second)).sqrt())
+    ((fourth - second * second) / (4.0 * ess * second)).sqrt()
 }
 
 /// Standard error of the quantile at `0 < prob < 1`.

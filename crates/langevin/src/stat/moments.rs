@@ -18,9 +18,20 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     origin + sum(values, |v| v - origin) / values.len() as f64
 }
 
-/// Sum of `term` over `values`; in blocks, so that the rounding error grows slowly.
+/// Sum of `term` over `values`; in blocks, so that the rounding error grows slowly, and in eight parts
+/// of a block, so that an addition does not wait for the one before.
 pub(super) fn sum(values: &[f64], term: impl Fn(f64) -> f64) -> f64 {
-    let block = |block: &[f64]| block.iter().map(|&v| term(v)).sum::<f64>();
+    let block = |block: &[f64]| {
+        let (eights, rest) = block.as_chunks::<8>();
+        let mut s = [0.0; 8];
+        for eight in eights {
+            for (s, v) in s.iter_mut().zip(eight) {
+                *s += term(*v);
+            }
+        }
+        let rest = rest.iter().map(|&v| term(v)).sum::<f64>();
+        ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])) + rest
+    };
     values.chunks(1024).map(block).sum()
 }
 

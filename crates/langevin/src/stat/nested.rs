@@ -2,8 +2,7 @@
 
 use super::draws::Draws;
 use super::moments::{mean, mean_and_variance};
-use super::ranks::rank_normalised;
-use super::rhat::folded;
+use super::ranks::{NormalScores, Order};
 use super::special::beta_quantile;
 use crate::error::{Error, Result};
 
@@ -38,11 +37,28 @@ pub fn nested_rhat(draws: Draws, n_superchains: usize) -> Result<f64> {
     if n_superchains < 2 || draws.is_unusable() {
         return Ok(f64::NAN);
     }
-    let location = rank_normalised(draws.values());
-    let scale = rank_normalised(&folded(draws.values()));
-    let of = |values: &[f64]| plain(values, draws.n_draws(), draws.n_chains() / n_superchains);
+    let order = Order::new(draws.values());
+    let scores = NormalScores::new(draws.values().len());
+    let (location, scale) = (order.scores(&scores), order.folded().scores(&scores));
+    let per_group = draws.n_chains() / n_superchains;
+    Ok(nested_rhat_of_ranks(
+        &location,
+        &scale,
+        draws.n_draws(),
+        per_group,
+    ))
+}
+
+/// The same, when the rank-normalised draws, and their distances to the median, are already known.
+pub(super) fn nested_rhat_of_ranks(
+    location: &[f64],
+    scale: &[f64],
+    n_draws: usize,
+    per_group: usize,
+) -> f64 {
+    let of = |values: &[f64]| plain(values, n_draws, per_group);
     // `max` ignores a NaN: draws of two values only have no distances that differ.
-    Ok(of(&location).max(of(&scale)))
+    of(location).max(of(scale))
 }
 
 /// Refuses groups of different sizes.

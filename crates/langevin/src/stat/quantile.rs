@@ -1,6 +1,7 @@
 //! Quantiles of all draws taken together.
 
 use super::draws::Draws;
+use super::ranks::Order;
 use crate::error::{Error, Result};
 
 /// Quantile at `0 < prob < 1` of the draws of all chains, interpolated linearly between the two
@@ -34,26 +35,30 @@ pub(super) fn check_prob(prob: f64) -> Result<()> {
 
 /// The quantile of at least one value, none of them NaN, which are put into another order.
 pub(super) fn quantile_of(values: &mut [f64], prob: f64) -> f64 {
-    let n = values.len();
-    if n == 1 {
-        return values[0];
-    }
+    interpolated(values.len(), prob, |index| neighbours(values, index))
+}
+
+/// The quantile of values whose order is known.
+pub(super) fn quantile_in(order: &Order, prob: f64) -> f64 {
+    let sorted = order.sorted();
+    interpolated(sorted.len(), prob, |index| {
+        let next = sorted.get(index + 1).unwrap_or(&sorted[index]);
+        (sorted[index].0, next.0)
+    })
+}
+
+/// The quantile of n values, given the order statistics `index` and `index + 1`.
+fn interpolated(n: usize, prob: f64, neighbours: impl FnOnce(usize) -> (f64, f64)) -> f64 {
     let position = n as f64 * prob + (1.0 - prob);
-    let rank = position.clamp(1.0, n as f64 - 1.0).floor();
+    let rank = position.clamp(1.0, (n as f64 - 1.0).max(1.0)).floor();
     let weight = (position - rank).clamp(0.0, 1.0);
-    let (low, high) = neighbours(values, rank as usize - 1);
+    let (low, high) = neighbours(rank as usize - 1);
     if low == high || weight == 0.0 {
         // The weighted sum could be off by one ulp, which would move all ties across it.
         low
     } else {
         (1.0 - weight) * low + weight * high
     }
-}
-
-pub(super) fn median_of(values: &mut [f64]) -> f64 {
-    let n = values.len();
-    let (low, high) = neighbours(values, (n - 1) / 2);
-    if n % 2 == 1 { low } else { low.midpoint(high) }
 }
 
 /// The order statistics `index` and `index + 1` (the last one twice at the end).
@@ -74,8 +79,10 @@ mod tests {
         assert!((quantile_of(&mut x, 0.9) - 4.6).abs() < 1e-15);
         assert!((quantile_of(&mut x, 0.01) - 1.04).abs() < 1e-15);
         assert_eq!(quantile_of(&mut [7.0], 0.3), 7.0);
-        assert_eq!((median_of(&mut x), median_of(&mut x[..1])), (3.0, 1.0));
-        assert_eq!(median_of(&mut [4.0, 1.0, 2.0, 9.0]), 3.0);
+        for prob in [0.01, 0.25, 0.3, 0.5, 0.9, 0.999] {
+            let order = Order::new(&x);
+            assert_eq!(quantile_in(&order, prob), quantile_of(&mut x, prob));
+        }
     }
 
     #[test]

@@ -2,8 +2,7 @@
 
 use super::draws::{Draws, Halves};
 use super::moments::{mean, mean_and_variance};
-use super::quantile::median_of;
-use super::ranks::rank_normalised;
+use super::ranks::{NormalScores, Order};
 
 /// Rank-normalised split R-hat, the larger of the one for the location (bulk) and the one for the
 /// scale (folded) of Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), section 4. Values
@@ -24,24 +23,16 @@ pub fn rhat(draws: Draws) -> f64 {
         return f64::NAN;
     }
     let halves = Halves::new(draws.values(), draws.n_draws());
-    let bulk = halves.with(rank_normalised(halves.values()));
-    rhat_of_halves(&halves, &bulk)
+    let order = Order::new(halves.values());
+    let scores = NormalScores::new(halves.values().len());
+    let ranked = |order: &Order| halves.with(order.scores(&scores));
+    rhat_of_halves(&ranked(&order), &ranked(&order.folded()))
 }
 
-/// The same, when the rank-normalised halves are already known.
-pub(super) fn rhat_of_halves(halves: &Halves, bulk: &Halves) -> f64 {
-    let tail = halves.with(rank_normalised(&folded(halves.values())));
+/// The same, when the rank-normalised halves, and their distances to the median, are already known.
+pub(super) fn rhat_of_halves(bulk: &Halves, tail: &Halves) -> f64 {
     // `max` ignores a NaN: draws of two values only have no folded R-hat.
-    plain_rhat(bulk).max(plain_rhat(&tail))
-}
-
-/// Distances to the median, all halved where one could overflow: their ranks are what counts.
-pub(super) fn folded(values: &[f64]) -> Vec<f64> {
-    let centre = median_of(&mut values.to_vec());
-    let large = values.iter().any(|v| v.abs() > f64::MAX / 2.0);
-    let scale = if large { 0.5 } else { 1.0 };
-    let distance = |v: &f64| (v * scale - centre * scale).abs();
-    values.iter().map(distance).collect()
+    plain_rhat(bulk).max(plain_rhat(tail))
 }
 
 /// `sqrt((B/W + n − 1) / n)` with the variances `B` between and `W` within chains.

@@ -16,11 +16,12 @@ impl Unit {
     /// The largest power of two that is at most the largest absolute value, kept where it and its
     /// inverse are normal numbers; 1 if a value is not finite.
     pub fn of(values: &[f64]) -> Self {
-        let largest = values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-        if !largest.is_finite() || values.iter().any(|v| v.is_nan()) {
+        // Sizes are in the order of their bits, and whatever is not finite is above all others.
+        let size = |v: &f64| v.abs().to_bits();
+        let biased = values.iter().map(size).fold(0, u64::max) >> FRACTION_BITS;
+        if biased == EXPONENT {
             return Self::power(EXPONENT / 2);
         }
-        let biased = largest.to_bits() >> FRACTION_BITS;
         Self::power(biased.clamp(1, EXPONENT - 2))
     }
 

@@ -2,7 +2,9 @@
 
 use super::draws::Draws;
 use super::ess::squared_deviations;
+use super::ranks::Order;
 use super::scale::Unit;
+use crate::real::{Isa, Kernel, Lanes, OCTET, Real};
 
 /// Index of a tail with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,23 +42,48 @@ impl TailIndex {
 /// # Ok::<(), langevin::Error>(())
 /// ```
 pub fn tail_index_of_squares(draws: Draws) -> TailIndex {
-    let n = draws.values().len();
-    if n < 100 || draws.is_unusable() {
+    if draws.values().len() < FEWEST || draws.is_unusable() {
         return TailIndex::UNKNOWN;
     }
     let measured = Unit::of(draws.values()).measure(draws.values());
-    let mut squares = squared_deviations(&measured);
+    let order = Order::new(draws.values());
+    tail_index_of_order(&order, &squared_deviations(&measured))
+}
+
+/// The same, when the order of the draws and the squared distances are already known.
+pub(super) fn tail_index_of_order(order: &Order, squares: &[f64]) -> TailIndex {
+    let n = squares.len();
+    if n < FEWEST {
+        return TailIndex::UNKNOWN;
+    }
     let wanted = (3.0 * (n as f64).sqrt()).max(0.03 * n as f64);
     let count = (wanted as usize).min(n / 5);
-    let (_, threshold, largest) = squares.select_nth_unstable_by(n - count - 1, f64::total_cmp);
-    let mut excess: Vec<f64> = largest.iter().map(|x| x - *threshold).collect();
-    excess.sort_unstable_by(f64::total_cmp);
+    // The largest are at the two ends.
+    let square = |i: usize| squares[order.sorted()[i].1];
+    let (mut low, mut high) = (0, n - 1);
+    let mut largest = || match square(low) > square(high) {
+        true => {
+            low += 1;
+            square(low - 1)
+        }
+        false => {
+            high -= 1;
+            square(high + 1)
+        }
+    };
+    let mut excess: Vec<f64> = (0..count).map(|_| largest()).collect();
+    let threshold = largest();
+    excess.iter_mut().for_each(|x| *x -= threshold);
+    excess.reverse();
     let index = pareto_index(&excess);
     TailIndex {
         index,
         error: (1.0 + index.max(0.0)) / (count as f64).sqrt(),
     }
 }
+
+/// Draws below which there is no tail to speak of.
+const FEWEST: usize = 100;
 
 /// Weight of the prior of Zhang and Stephens.
 const PRIOR: f64 = 3.0;
@@ -73,7 +100,7 @@ fn pareto_index(sorted: &[f64]) -> f64 {
         return f64::NAN;
     }
     let size = 30 + (n as f64).sqrt() as usize;
-    let index = |b: f64| sorted.iter().map(|x| (-b * x).ln_1p()).sum::<f64>() / n as f64;
+    let index = |b: f64| Isa::run_octets(LogSum { values: sorted, b }) / n as f64;
     let grid: Vec<f64> = (1..=size)
         .map(|j| {
             let spread = 1.0 - (size as f64 / (j as f64 - 0.5)).sqrt();
@@ -96,6 +123,29 @@ fn pareto_index(sorted: &[f64]) -> f64 {
         }
     }
     index(sum / mass)
+}
+
+/// `Σ log(1 − b x)`, in eight parts.
+struct LogSum<'a> {
+    values: &'a [f64],
+    b: f64,
+}
+
+impl Kernel for LogSum<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> f64 {
+        let (eights, rest) = self.values.as_chunks::<OCTET>();
+        let mut last = [0.0; OCTET];
+        last[..rest.len()].copy_from_slice(rest);
+        let minus = L::Octet::of(-self.b);
+        let mut sums = [L::Octet::zero(); OCTET];
+        for eight in eights.iter().chain([&last]) {
+            sums[0] += (minus * L::Octet::load(eight)).ln_1p();
+        }
+        L::Octet::sum_each(&sums).lane(0)
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use langevin::models::LinearGaussian;
 use langevin::oracle::scores_at;
-use langevin::target::{Subsampled, score_at};
+use langevin::real::{Isa, Kernel, Lanes};
+use langevin::target::{Subsampled, Target, score_at};
 
 use super::*;
 
@@ -60,6 +61,114 @@ fn logistic_scores_of_any_dimension() {
         let model = LogisticRegression::new(features, dim, &labels, 0.7).unwrap();
         let theta: Vec<f64> = (0..dim).map(|_| 0.3 * rng.normal()).collect();
         check_score(&format!("logistic, {dim} features"), &model, &theta);
+    }
+}
+
+/// Log density and score in one pass, against one after the other: any number of rows and features, and
+/// products from a thousandth to ±700, rounded to 1 or all but 0.
+#[test]
+fn logistic_density_and_score_in_one_pass() {
+    let mut rng = Rng::new(22, 0, Stream::Setup);
+    for (n, dim) in [(1, 1), (7, 3), (8, 20), (9, 5), (21, 1), (64, 2), (400, 20)] {
+        let features: Vec<f64> = (0..n * dim).map(|_| rng.normal()).collect();
+        let labels: Vec<f64> = (0..n).map(|i| f64::from(i % 3 == 0)).collect();
+        let largest = features
+            .chunks(dim)
+            .map(|x| x.iter().map(|x| x.abs()).sum());
+        let largest = largest.fold(0.0, f64::max);
+        let model = LogisticRegression::new(features.clone(), dim, &labels, 1e-6).unwrap();
+        for size in [1e-3, 1.0, 30.0, 300.0, 700.0] {
+            let signs = (0..dim).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 });
+            let theta: Vec<f64> = signs.map(|s| s * size / largest).collect();
+            let mut scratch = vec![f64::NAN; model.scratch_len()];
+            let (mut alone, mut both) = (vec![0.0; dim], vec![0.0; dim]);
+            model.score(&theta, &mut scratch, &mut alone);
+            let value = model.log_density_and_score(&theta, &mut scratch, &mut both);
+            let known = model.log_density(&theta);
+            // A sum of n terms that are rounded as numbers near 1 are.
+            let scale = known.abs().max(n as f64);
+            assert!(
+                (value - known).abs() < 1e-13 * scale,
+                "{n} × {dim}, {size}: {value}, {known}"
+            );
+            for i in 0..dim {
+                let terms = features.iter().skip(i).step_by(dim).map(|x| x.abs());
+                let scale: f64 = terms.sum();
+                let apart = (both[i] - alone[i]).abs();
+                assert!(apart < 1e-13 * scale, "{n} × {dim}, {size}: {apart}");
+            }
+        }
+    }
+}
+
+/// Far beyond what an exponential can hold, and where there is no number.
+#[test]
+fn logistic_density_and_score_far_out() {
+    let model = LogisticRegression::new(vec![1.0, -2.0, 3.0], 1, &[1.0, 1.0, 0.0], 1e-9).unwrap();
+    let at = |theta: f64| {
+        let mut score = [0.0];
+        let mut scratch = vec![0.0; model.scratch_len()];
+        let value = model.log_density_and_score(&[theta], &mut scratch, &mut score);
+        (value, score[0])
+    };
+    for theta in [709.0, 1e4, 1e100] {
+        // −log(1 + e^(−x·θ)) of rows 1, −2 and −3 (with the signs of the labels) is 0, −2θ and −3θ.
+        let (value, score) = at(theta);
+        let prior = 0.5e-9 * theta * theta;
+        assert!((value + 5.0 * theta + prior).abs() < 1e-13 * (5.0 * theta + prior));
+        assert!((score + 5.0 + 1e-9 * theta).abs() < 1e-13 * (5.0 + 1e-9 * theta));
+        let (value, score) = at(-theta);
+        assert!((value + theta + prior).abs() < 1e-13 * (theta + prior));
+        assert!((score - 1.0 - 1e-9 * theta).abs() < 1e-13 * (1.0 + 1e-9 * theta));
+    }
+    let (value, score) = at(f64::NAN);
+    assert!(value.is_nan() && score.is_nan());
+}
+
+/// The same bits one chain at a time and in lanes, on every instruction set.
+#[test]
+fn logistic_density_and_score_have_the_same_bits_everywhere() {
+    /// All states, as many at once as there are lanes.
+    struct Both<'a>(&'a LogisticRegression, &'a [Vec<f64>]);
+    impl Kernel for Both<'_> {
+        type Output = Vec<u64>;
+        #[inline(always)]
+        fn run<L: Lanes>(self) -> Vec<u64> {
+            let d = self.1[0].len();
+            let mut bits = vec![];
+            for states in self.1.chunks_exact(L::WIDTH) {
+                let lanes = |i: usize| states.iter().map(|s| s[i]).collect::<Vec<f64>>();
+                let theta: Vec<L> = (0..d).map(|i| L::load(&lanes(i))).collect();
+                let mut score = vec![L::zero(); d];
+                let mut scratch = vec![L::of(f64::NAN); self.0.scratch_len()];
+                let value = self
+                    .0
+                    .log_density_and_score(&theta, &mut scratch, &mut score);
+                for lane in 0..L::WIDTH {
+                    bits.push(value.lane(lane).to_bits());
+                    bits.extend(score.iter().map(|s| s.lane(lane).to_bits()));
+                }
+            }
+            bits
+        }
+    }
+    let mut rng = Rng::new(23, 0, Stream::Setup);
+    for (n, dim) in [(3, 1), (13, 4), (40, 20)] {
+        let features = (0..n * dim).map(|_| rng.normal()).collect();
+        let labels: Vec<f64> = (0..n).map(|i| f64::from(i % 3 == 0)).collect();
+        let model = LogisticRegression::new(features, dim, &labels, 0.7).unwrap();
+        let mut state = |k: i32| -> Vec<f64> {
+            let size = 2f64.powi(k % 8 - 2);
+            (0..dim).map(|_| size * rng.normal()).collect()
+        };
+        let states: Vec<Vec<f64>> = (0..32).map(&mut state).collect();
+        let known = Isa::Portable.run(1, Both(&model, &states));
+        assert_eq!(known.len(), 32 * (dim + 1));
+        for isa in Isa::available() {
+            for width in [1, 8, 16] {
+                assert_eq!(isa.run(width, Both(&model, &states)), known, "{isa:?}");
+            }
+        }
     }
 }
 

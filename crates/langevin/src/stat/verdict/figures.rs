@@ -3,10 +3,33 @@
 use super::sample::Sample;
 use super::warning::{Kind, Subject, Warning};
 use crate::stat::moments::{mean, mean_and_variance};
-use crate::stat::{Draws, Summary, TailIndex, ess_sd, nested_rhat, tail_index_of_squares};
+use crate::stat::nested::nested_rhat_of_ranks;
+use crate::stat::ranks::NormalScores;
+use crate::stat::summary::Quantity;
+use crate::stat::tail_index::tail_index_of_order;
+use crate::stat::{Draws, Summary, TailIndex};
 
 /// Tail index of squares from which on they have no variance.
 pub(super) const HEAVY: f64 = 0.5;
+
+/// Normal scores, which all coordinates share.
+pub(super) struct Scores {
+    /// Of the ranks of halves of chains.
+    halves: NormalScores,
+    /// Of the ranks of all draws, where halves leave out some.
+    whole: Option<NormalScores>,
+}
+
+impl Scores {
+    pub fn new(sample: &Sample) -> Self {
+        let (chains, draws) = (sample.n_chains(), sample.n_draws());
+        let whole = || NormalScores::tabulated(chains * draws);
+        Scores {
+            halves: NormalScores::tabulated(chains * (draws / 2 * 2)),
+            whole: (draws % 2 == 1).then(whole),
+        }
+    }
+}
 
 /// Figures of one coordinate, or of log π.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,22 +45,38 @@ pub struct Figures {
 }
 
 impl Figures {
-    pub(super) fn new(sample: &Sample, values: &[f64]) -> Self {
-        let nothing = Figures {
+    pub(super) fn new(sample: &Sample, values: &[f64], scores: &Scores) -> Self {
+        let mut figures = Figures {
             summary: Summary::NOTHING,
             ess_squares: f64::NAN,
             nested_rhat: f64::NAN,
             tail: TailIndex::UNKNOWN,
         };
         let Ok(draws) = Draws::new(values, sample.n_chains(), sample.n_draws()) else {
-            return nothing;
+            return figures;
         };
-        Figures {
-            summary: Summary::new(draws),
-            ess_squares: ess_sd(draws),
-            nested_rhat: nested_rhat(draws, sample.n_superchains()).unwrap_or(f64::NAN),
-            tail: tail_index_of_squares(draws),
+        if draws.is_unusable() {
+            figures.summary = Summary::new(draws);
+            return figures;
         }
+        let looked = Quantity::new(draws, &scores.halves);
+        figures.summary = looked.summary;
+        figures.ess_squares = looked.ess_squares;
+        figures.tail = tail_index_of_order(&looked.order, &looked.squares);
+        if sample.n_superchains() > 1 {
+            let per_group = sample.n_chains() / sample.n_superchains();
+            let nested = |location: &[f64], scale: &[f64]| {
+                nested_rhat_of_ranks(location, scale, sample.n_draws(), per_group)
+            };
+            figures.nested_rhat = match &scores.whole {
+                None => nested(looked.bulk.values(), looked.tail.values()),
+                Some(whole) => {
+                    let folded = looked.order.folded();
+                    nested(&looked.order.scores(whole), &folded.scores(whole))
+                }
+            };
+        }
+        figures
     }
 
     /// The smallest of the effective sample sizes of bulk, tail and squared deviations; NaN if one of

@@ -66,11 +66,14 @@ impl Verdict {
     /// Looks at a sample. Coordinates are taken side by side by the threads there are; the figures do
     /// not depend on their number.
     pub fn new(sample: &Sample) -> Self {
+        let scores = figures::Scores::new(sample);
         let coordinates: Vec<Figures> = (0..sample.dim())
             .into_par_iter()
-            .map(|i| Figures::new(sample, &sample.coordinate(i)))
+            .map(|i| Figures::new(sample, &sample.coordinate(i), &scores))
             .collect();
-        let log_density = sample.log_densities().map(|x| Figures::new(sample, x));
+        let log_density = sample
+            .log_densities()
+            .map(|x| Figures::new(sample, x, &scores));
         let per_group = sample.n_chains() / sample.n_superchains();
         let mut verdict = Verdict {
             nested_rhat_threshold: nested_rhat_threshold(

@@ -117,8 +117,9 @@ def _agreement(found: dict[str, dict[str, list[Answer]]]) -> str:
         cells = []
         for which in ("mean", "sd"):
             sides = []
-            for start in ("nutpie", "langevin"):
-                runs = [a for s, r in theirs.items() if s.startswith(start) for a in r]
+            # (Both runs of langevin from one seed share their draws: one counts.)
+            for names in (("nutpie", "nutpie low rank"), ("langevin",)):
+                runs = [a for name in names for a in theirs[name]]
                 value = np.array([a[which] for a in runs])
                 error = np.array([a[f"{which}_error"] for a in runs])
                 sides.append((value.mean(0), np.sqrt((error**2).mean(0) / len(runs))))
@@ -128,6 +129,6 @@ def _agreement(found: dict[str, dict[str, list[Answer]]]) -> str:
             worst = int(np.nanargmax(z))
             cells += [f"{z[worst]:.1f}", f"{(y - x)[worst] / scale[worst]:+.3f}"]
         rows.append([posterior, str(len(scale)), *cells])
-    head = ["posterior", "numbers", "mean: largest |z|", "difference there, in sd",
-            "sd: largest |z|", "difference there, in sd"]  # fmt: skip
+    head = ["posterior", "numbers", "mean: largest z", "difference there, in sd",
+            "sd: largest z", "difference there, in sd"]  # fmt: skip
     return _table(head, rows)

@@ -11,11 +11,18 @@ Answer = dict[str, Any]
 
 
 def tables(answers: list[Answer]) -> str:
-    found: dict[str, dict[str, list[Answer]]] = defaultdict(lambda: defaultdict(list))
+    found: Any = defaultdict(lambda: defaultdict(list))
+    cold: dict[str, list[Answer]] = defaultdict(list)
     for a in answers:
+        if "cold" in a:
+            cold[a["cold"]].append(a)
+            continue
         found[a["posterior"]][a["sampler"]].append(a)
+    found = {p: dict(theirs) for p, theirs in found.items()}
     german = found.pop("german_credit", None)
     parts = [_native(german)] if german else []
+    if cold:
+        parts.append(_cold(cold))
     if found:
         parts += [_ratios(found), _costs(found), _agreement(found)]
     return "\n\n".join(parts)
@@ -52,6 +59,17 @@ def _native(german: dict[str, list[Answer]]) -> str:
         rows.append([sampler, f"{cpu:.3g}", *cells, last])
     head = ["German credit", "CPU s", *(f"{k} ESS per CPU s: median (best)" for k in kinds)]
     return _table([*head, "to the better nutpie"], rows)
+
+
+def _cold(found: dict[str, list[Answer]]) -> str:
+    """Processor seconds where the error is that of the wanted independent draws, interpolated."""
+    took = {}
+    for sampler, answers in found.items():
+        by_error = sorted((np.log(a["error"]), np.log(a["cpu"])) for a in answers)
+        took[sampler] = float(np.exp(np.interp(0.0, *np.transpose(by_error))))
+    ours = took["langevin native"]
+    rows = [[s, f"{1000 * t:.0f}", f"{t / ours:.1f}"] for s, t in took.items()]
+    return _table(["German credit from cold, error of 400 draws", "CPU ms", "times ours"], rows)
 
 
 def _cost(runs: list[Answer], of: str, kind: str) -> np.ndarray:

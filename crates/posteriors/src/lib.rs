@@ -55,6 +55,7 @@ pub mod hierarchy;
 pub mod intercepts;
 pub mod items;
 pub mod mixture;
+pub mod own;
 pub mod process;
 pub mod quadrature;
 mod reference;
@@ -62,6 +63,7 @@ pub mod regression;
 pub mod series;
 pub mod simplex;
 pub mod tails;
+pub mod trial;
 mod truth;
 pub mod volatility;
 

@@ -1,7 +1,7 @@
 //! Every target as users would sample it, with all defaults.
 //!
 //! `cargo run --release -p langevin-posteriors --example zoo -- [names] [seeds=2] [first=1]
-//! [max_time=20] [chains=16] [check=false]`. One line for each run: why it ended, effective draws, gradients of warm-up
+//! [max_time=20] [chains=16] [check=false] [figures]`. One line for each run: why it ended, effective draws, gradients of warm-up
 //! and draws, seconds, by how many errors means and standard deviations are off at most, warnings.
 //! The rule: where nothing is warned of, everything is within 4 errors (more where hundreds of
 //! coordinates are looked at, see `trial::limit`), and bad targets are refused or warned of.
@@ -10,11 +10,55 @@ use std::time::{Duration, Instant};
 
 use langevin::chain::Control;
 use langevin_posteriors::{Expect, bad_names, names, own, trial};
-use langevin_run::posterior::{Settings, Wanted, draw};
+use langevin_run::posterior::{Drawn, Settings, Wanted, draw};
+
+/// What warnings are made of.
+fn tell_figures(drawn: &Drawn) {
+    let verdict = &drawn.judged.verdict;
+    let n = drawn.kept.n_draws() as f64;
+    let chains = &verdict.chains;
+    let large = chains.iter().map(|c| c.large_errors as f64).sum::<f64>() / n / chains.len() as f64;
+    let mut accepts: Vec<f64> = chains.iter().filter_map(|c| c.acceptance).collect();
+    accepts.sort_unstable_by(f64::total_cmp);
+    let longest = chains.iter().map(|c| c.longest_run).max();
+    let off = verdict.scores.as_ref().map(|s| {
+        let worst = |of: &[(f64, f64)]| {
+            let z = of.iter().map(|(mean, error)| (mean.abs() / error, *mean));
+            z.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or_default()
+        };
+        (s.eigenvalue, worst(&s.identity), worst(&s.mean))
+    });
+    let tail = verdict
+        .coordinates
+        .iter()
+        .map(|f| f.tail.index)
+        .fold(f64::NAN, f64::max);
+    let last = drawn.warm_up.windows.last().map(|w| {
+        (
+            w.angle,
+            w.leaps,
+            w.curvature,
+            w.acceptance,
+            w.lowest_acceptance,
+        )
+    });
+    println!(
+        "      n {n} large {:.3} %, acceptance {:.3} to {:.3}, longest run {longest:?}, tail {tail:.2}, eigenvalue and identities {off:.2?}, log density rhat {:.3}, moved {}, converged {}, angle leaps curvature acceptance {last:.2?}",
+        100.0 * large,
+        accepts[0],
+        accepts[accepts.len() - 1],
+        verdict
+            .log_density
+            .as_ref()
+            .map_or(f64::NAN, |f| f.nested_rhat),
+        drawn.warm_up.relocated(),
+        drawn.warm_up.converged,
+    );
+}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mut seeds, mut first, mut max_time, mut chains, mut check) = (2, 1, 20.0, None, true);
-    let mut chosen = vec![];
+    let (mut chosen, mut figures) = (vec![], false);
     for argument in std::env::args().skip(1) {
         match argument.split_once('=') {
             Some(("seeds", n)) => seeds = n.parse()?,
@@ -22,6 +66,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Some(("max_time", n)) => max_time = n.parse()?,
             Some(("chains", n)) => chains = Some(n.parse()?),
             Some(("check", n)) => check = n.parse()?,
+            _ if argument == "figures" => figures = true,
             _ => chosen.push(argument),
         }
     }
@@ -92,6 +137,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 if right { "" } else { " OFF" },
                 if bad { " BROKEN" } else { "" },
             );
+            if figures {
+                tell_figures(&drawn);
+            }
             for warning in &drawn.judged.warnings {
                 println!("      ! {warning}");
             }

@@ -46,6 +46,7 @@ macro_rules! in_one_pass {
 }
 
 pub mod bad;
+pub mod calibrate;
 mod catalogue;
 pub mod curved;
 mod data;

@@ -107,8 +107,10 @@ pub struct ChainFigures {
 const LARGE_ERROR: f64 = 1000.0;
 /// Share of large errors that is put up with: the step was tuned to typical places.
 const LARGE_SHARE: f64 = 1e-3;
-/// Steps without a move in some chain from which on they count: step sizes vary, and where the smaller
-/// ones lead on, the larger do no harm.
+/// A share that is never put up with.
+const LARGER_SHARE: f64 = 1e-2;
+/// Steps without a move in some chain from which on the smaller share counts: step sizes vary, and where
+/// the smaller ones lead on, the larger do no harm.
 const LARGE_RUN: usize = 50;
 /// Steps without a move that are put up with: runs of thirty to ninety happen on sound chains, in long
 /// runs of more, whatever the length of the run.
@@ -151,8 +153,9 @@ impl ChainFigures {
         ));
         found.extend(acceptance_gap(chains, sample));
         let share = |c: &Self| c.large_errors as f64 / n as f64;
+        let all = chains.iter().map(share).sum::<f64>() / chains.len() as f64;
         let still = chains.iter().map(|c| c.longest_run).max() >= Some(LARGE_RUN);
-        if still && chains.iter().map(share).sum::<f64>() > LARGE_SHARE * chains.len() as f64 {
+        if all > LARGER_SHARE || still && all > LARGE_SHARE {
             found.extend(Warning::worst(
                 Kind::LargeErrors,
                 LARGE_SHARE,

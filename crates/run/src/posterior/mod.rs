@@ -362,8 +362,9 @@ impl Run<'_> {
                 .enough
                 .is_some_and(|n| judged.ess.is_some_and(|ess| ess >= n));
             match ended {
+                Some(Why::Interrupted) => break (Why::Interrupted, judged),
+                _ if precise => break (Why::Precise, judged),
                 Some(why) => break (why, judged),
-                None if precise => break (Why::Precise, judged),
                 None if self.enough.is_none() => break (Why::Draws, judged),
                 None if self.is_enough_for_means(&judged) => break (Why::HeavyTails, judged),
                 None if end < to => break (Why::Gradients, judged),

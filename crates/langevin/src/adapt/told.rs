@@ -10,12 +10,12 @@ pub(super) struct Sums {
     pub acceptance: f64,
     pub log_density: f64,
     pub non_finite: u64,
-    /// Proposals whose energy error is not finite or larger than 1000.
+    /// Proposals whose energy error is not finite or larger than 30.
     pub large: u64,
 }
 
-/// Energy errors from here on say that a step is unstable.
-const LARGE_ERROR: f64 = 1000.0;
+/// Energy errors from here on say that a step is unstable: where one suits, they are of order 1.
+const LARGE_ERROR: f64 = 30.0;
 
 /// Acceptance, log π and non-finite proposals of each lane.
 #[derive(Clone, Debug, Default)]

@@ -150,6 +150,54 @@ fn two_modes_are_seen() {
     }
 }
 
+/// Chains that claim hundreds of effective draws each must agree as well as these do: 200 looks at sound
+/// runs, each over with probability 1e-4 at most.
+#[test]
+fn who_claims_more_must_agree_better() {
+    let mut rng = rng(12);
+    let mut limits = vec![];
+    for phi in [0.0, 0.95] {
+        for _ in 0..50 {
+            let run = Run::sound(&mut rng, 1000, 2, phi);
+            let sample = Sample::new(&run.draws, CHAINS, 1000, 2).unwrap();
+            for figures in Verdict::new(&sample).coordinates {
+                assert!(!figures.is_unmixed(), "{phi}: {}", figures.nested_rhat);
+                limits.push(figures.nested_rhat_threshold);
+            }
+        }
+    }
+    // Five hundred believed of each chain, and about thirteen.
+    assert!(limits[..100].iter().all(|r| *r < 1.01), "{limits:?}");
+    assert!(
+        limits[100..].iter().all(|r| *r > 1.05 && *r < 1.3),
+        "{limits:?}"
+    );
+}
+
+/// Unstable steps count where a chain stands still for long, or where they are many.
+#[test]
+fn unstable_steps_that_do_no_harm_are_let_pass() {
+    let mut run = Run::sound(&mut rng(13), 400, 2, 0.5);
+    let errors = |every: usize| -> Vec<f64> {
+        let one = |i| if i % every == 0 { 1e9 } else { 0.1 };
+        (0..CHAINS * 400).map(one).collect()
+    };
+    let told = |run: &Run, every| {
+        let errors = errors(every);
+        kinds(&Verdict::new(
+            &run.sample().with_energy_errors(&errors).unwrap(),
+        ))
+    };
+    assert_eq!(told(&run, 200), []);
+    assert_eq!(told(&run, 50), [Kind::LargeErrors]);
+    let place = run.chain(2)[..2].to_vec();
+    run.chain(2)[..2 * 61]
+        .chunks_exact_mut(2)
+        .for_each(|x| x.copy_from_slice(&place));
+    assert!(told(&run, 200).contains(&Kind::LargeErrors));
+    assert!(!told(&run, 2000).contains(&Kind::LargeErrors));
+}
+
 /// One slow coordinate: fewer than five effective draws per chain in all of 25 runs.
 #[test]
 fn chains_that_hardly_move_have_no_ess() {

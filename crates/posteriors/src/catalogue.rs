@@ -1,5 +1,7 @@
 //! All targets, by name.
 
+use std::fmt;
+
 use langevin::target::Target;
 
 use crate::bad::{AlwaysNan, Cauchy, ConstantCoordinate, Flat, SomewhereInfinite, WrongScore};
@@ -20,7 +22,7 @@ use crate::{Expect, Moments, Set, Truth, reference};
 /// Something that is done with targets of any type.
 pub trait Visit {
     /// Takes a target and what is known about it.
-    fn visit<T: Target>(&mut self, target: &T, truth: &Truth);
+    fn visit<T: Target + Clone + fmt::Debug + 'static>(&mut self, target: &T, truth: &Truth);
 }
 
 struct Entry {
@@ -31,7 +33,12 @@ struct Entry {
 }
 
 impl Entry {
-    fn show<T: Target>(&self, to: &mut impl Visit, target: &T, moments: Option<Moments>) {
+    fn show<T: Target + Clone + fmt::Debug + 'static>(
+        &self,
+        to: &mut impl Visit,
+        target: &T,
+        moments: Option<Moments>,
+    ) {
         let truth = Truth {
             name: self.name,
             dim: target.dim(),

@@ -46,6 +46,7 @@ macro_rules! in_one_pass {
 }
 
 pub mod bad;
+pub mod calibrate;
 mod catalogue;
 pub mod curved;
 mod data;
@@ -55,6 +56,7 @@ pub mod hierarchy;
 pub mod intercepts;
 pub mod items;
 pub mod mixture;
+pub mod own;
 pub mod process;
 pub mod quadrature;
 mod reference;
@@ -62,6 +64,7 @@ pub mod regression;
 pub mod series;
 pub mod simplex;
 pub mod tails;
+pub mod trial;
 mod truth;
 pub mod volatility;
 

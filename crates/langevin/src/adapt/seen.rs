@@ -5,6 +5,9 @@ use super::shape::{FOR_CURVATURE, Pool};
 /// Largest eigenvalue of the whitened scores' covariance above which a target is hard.
 const MOST_CURVATURE: f64 = 6.0;
 
+/// Share of unstable steps from which on a target is hard: the step suits the bulk and not the tails.
+const MOST_UNSTABLE: f64 = 1e-3;
+
 /// What a window saw.
 pub(super) struct Seen {
     pub iterations: u64,
@@ -12,6 +15,8 @@ pub(super) struct Seen {
     pub acceptance: Vec<f64>,
     pub log_density: Vec<f64>,
     pub non_finite: u64,
+    /// Share of the proposals whose energy error is very large.
+    pub large: f64,
     /// States and scores of every chain.
     pub chains: Vec<Pool>,
     pub first_angle: f64,
@@ -35,7 +40,7 @@ pub(super) fn pool_of(seen: &Seen, healthy: &[bool]) -> Pool {
 }
 
 /// Whether the lowest eighth of the chains accepts much less than the others do, by more than chance
-/// explains over so many steps, or curvature changes much, by more than chance explains with so many
+/// explains over so many steps, or some steps are unstable, or curvature changes much, by more than chance explains with so many
 /// draws (whose largest eigenvalue is about (1 + sqrt(d/n))², n of them worth their name).
 pub(super) fn is_hard(seen: &Seen, curvature: f64) -> bool {
     let mut sorted = seen.acceptance.clone();
@@ -44,7 +49,10 @@ pub(super) fn is_hard(seen: &Seen, curvature: f64) -> bool {
     let gap = 0.15 + 0.65 / (seen.iterations as f64).sqrt();
     let draws = (seen.iterations as usize * sorted.len()).min(FOR_CURVATURE) as f64;
     let chance = (1.0 + (4.0 * seen.chains[0].dim as f64 / draws).sqrt()).powi(2);
-    mean(&sorted[..eighth]) < mean(&sorted) - gap || curvature > MOST_CURVATURE * chance
+    // (A single one is no news.)
+    let proposals = (seen.iterations as usize * sorted.len()) as f64;
+    let unstable = seen.large > MOST_UNSTABLE.max(1.5 / proposals);
+    unstable || mean(&sorted[..eighth]) < mean(&sorted) - gap || curvature > MOST_CURVATURE * chance
 }
 
 /// sqrt(1 + B/W) of the worst coordinate, B the variance of the means of healthy chains and W their mean

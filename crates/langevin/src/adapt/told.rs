@@ -10,7 +10,12 @@ pub(super) struct Sums {
     pub acceptance: f64,
     pub log_density: f64,
     pub non_finite: u64,
+    /// Proposals whose energy error is not finite or larger than 30.
+    pub large: u64,
 }
+
+/// Energy errors from here on say that a step is unstable: where one suits, they are of order 1.
+const LARGE_ERROR: f64 = 30.0;
 
 /// Acceptance, log π and non-finite proposals of each lane.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +43,7 @@ impl Record for Told {
                     sums.n += 1;
                     sums.acceptance += numbers[0][i];
                     sums.log_density += numbers[1][i];
+                    sums.large += u64::from(numbers[2][i].is_nan() || numbers[2][i] > LARGE_ERROR);
                     sums.non_finite += u64::from(numbers[2][i] == f64::INFINITY);
                 }
             }

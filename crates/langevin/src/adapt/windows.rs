@@ -230,6 +230,7 @@ impl<O: Oracle> Tuner<'_, O> {
                 all.acceptance += told.acceptance;
                 all.log_density += told.log_density;
                 all.non_finite += told.non_finite;
+                all.large += told.large;
             }
             self.turn(index, segment, sum / count);
             if self.report.gradients + gradients > self.settings.max_gradients {
@@ -252,6 +253,8 @@ impl<O: Oracle> Tuner<'_, O> {
             acceptance: all.iter().map(|s| s.acceptance / s.n as f64).collect(),
             log_density: all.iter().map(|s| s.log_density / s.n as f64).collect(),
             non_finite: all.iter().map(|s| s.non_finite).sum(),
+            large: all.iter().map(|s| s.large as f64).sum::<f64>()
+                / all.iter().map(|s| s.n as f64).sum::<f64>(),
             chains,
             first_angle,
         };

@@ -111,8 +111,14 @@ const FALSE_ALARM: f64 = 1e-4;
 /// assert!(threshold > 1.03 && threshold < 1.06);
 /// ```
 pub fn nested_rhat_threshold(n_superchains: usize, per_superchain: usize, n_draws: usize) -> f64 {
+    let worth = FEWEST_PER_CHAIN.min(n_draws as f64);
+    threshold_for(n_superchains, per_superchain, worth)
+}
+
+/// The same where the draws of each chain are worth so many.
+pub(super) fn threshold_for(n_superchains: usize, per_superchain: usize, worth: f64) -> f64 {
     let groups = n_superchains.max(2) as f64;
-    let worth = FEWEST_PER_CHAIN.min(n_draws as f64) * per_superchain as f64;
+    let worth = worth * per_superchain as f64;
     let (a, b) = (groups - 1.0, (groups * (worth - 1.0)).max(1.0));
     (1.0 + f_quantile(1.0 - FALSE_ALARM, a, b) / worth).sqrt()
 }

@@ -49,6 +49,7 @@ pub(super) fn judge(
     let (lp, acceptance, errors) = (kept.log_density(), kept.acceptance(), kept.energy_error());
     let free = Sample::new(&states, n_chains, n_draws, dim)?
         .superchains(groups)?
+        .thinned(kept.thin() as usize)
         .with_scores(&scores)?
         .with_log_densities(&lp)?
         .with_acceptance(&acceptance)?
@@ -101,6 +102,7 @@ pub(super) fn judge(
         .collect();
     let seen = Sample::new(&moving, n_chains, n_draws, moves.len())?
         .superchains(groups)?
+        .thinned(kept.thin() as usize)
         .with_log_densities(&lp)?
         .with_acceptance(&acceptance)?
         .with_energy_errors(&errors)?;
@@ -154,7 +156,7 @@ impl Drawn {
             Why::Time => words.push(
                 short(format!(
                     "the time was over after {:.0} s",
-                    self.costs.warm_up_seconds + self.costs.seconds
+                    self.costs.warm_up_seconds + self.costs.seconds + self.costs.looking_seconds
                 )) + &wanted
                     + "; allow more (max_time), or ask for less (min_ess)",
             ),
@@ -165,7 +167,12 @@ impl Drawn {
                 )) + &wanted
                     + "; allow more (max_gradients), or ask for less (min_ess)",
             ),
-            Why::Precise | Why::Draws | Why::HeavyTails | Why::Interrupted => {}
+            Why::HeavyTails => words.push(format!(
+                "it ended because means and quantiles are precise ({:.0} effective draws) and standard \
+                 deviations are not going to be: their errors are not to be relied on",
+                self.judged.verdict.ess_of_means().unwrap_or(f64::NAN)
+            )),
+            Why::Precise | Why::Draws | Why::Interrupted => {}
         }
         self.judged.warnings.extend(words);
     }

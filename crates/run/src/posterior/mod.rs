@@ -30,11 +30,11 @@ pub use look::Judged;
 pub use save::SaveError;
 
 /// Version of the computation: to be raised when the same description gives other draws.
-const COMPUTATION: u32 = 1;
+const COMPUTATION: u32 = 2;
 /// Draws of each chain at the first look, at least.
 const FIRST_LOOK: u64 = 200;
 /// Draws of a parameter that a look is made of: of more, every k-th is; as many times those wanted.
-const LOOKED_AT: usize = 1 << 17;
+const LOOKED_AT: usize = 1 << 15;
 const OF_WANTED: f64 = 8.0;
 /// Where squares have no variance, so many times the effective draws that are wanted are enough.
 const OF_HEAVY: f64 = 8.0;
@@ -224,6 +224,7 @@ pub fn draw(target: &Target, wanted: &Wanted, how: Settings<'_>) -> Result<Drawn
             ),
         },
         costs: Costs::default(),
+        look: Duration::ZERO,
         pool: (target.model().is_some()).then_some(&pool),
     };
     let warm = run.warm_up(&starts)?;
@@ -254,6 +255,8 @@ struct Run<'a> {
     /// Effective draws that are wanted.
     enough: Option<f64>,
     costs: Costs,
+    /// What the last look took.
+    look: Duration,
     /// Own code is called from here.
     pool: Option<&'a rayon::ThreadPool>,
 }
@@ -354,14 +357,16 @@ impl Run<'_> {
             let names = self.wanted.names.as_deref();
             let judged =
                 self.inside(|| look::judge(self.target, names, &kept, &warm.report, most))?;
-            self.costs.looking_seconds += began.elapsed().as_secs_f64();
+            self.look = began.elapsed();
+            self.costs.looking_seconds += self.look.as_secs_f64();
             self.tell(false, kept.n_steps(), Some(&judged));
             let precise = self
                 .enough
                 .is_some_and(|n| judged.ess.is_some_and(|ess| ess >= n));
             match ended {
+                Some(Why::Interrupted) => break (Why::Interrupted, judged),
+                _ if precise => break (Why::Precise, judged),
                 Some(why) => break (why, judged),
-                None if precise => break (Why::Precise, judged),
                 None if self.enough.is_none() => break (Why::Draws, judged),
                 None if self.is_enough_for_means(&judged) => break (Why::HeavyTails, judged),
                 None if end < to => break (Why::Gradients, judged),
@@ -459,8 +464,13 @@ impl Run<'_> {
                 n = (n / thin / 2).max(1) * thin;
             }
             self.tell(false, kept.n_steps() + new.n_steps(), None);
-            if self.began.elapsed() > self.wanted.max_time && n_steps < left {
+            // The last look is part of the time.
+            let rest = self.time_left();
+            if rest.is_zero() && n_steps < left {
                 ended = Some(Why::Time);
+            } else if rest < 2 * took {
+                let share = rest.as_secs_f64() / took.as_secs_f64();
+                n = ((n_steps as f64 * share) as u64 / thin).max(1) * thin;
             }
         }
         if let (None, Some((cache, key))) = (ended, stored) {
@@ -473,13 +483,19 @@ impl Run<'_> {
             new = piece.kept;
         }
         kept.append(new);
-        if ended.is_none() && self.enough.is_some() && self.began.elapsed() > self.wanted.max_time {
+        if ended.is_none() && self.enough.is_some() && self.time_left().is_zero() {
             ended = Some(Why::Time);
         }
         match (ended, kept.n_draws()) {
             (Some(Why::Interrupted), 0..4) => Err(ExecuteError::Interrupted),
             _ => Ok(ended),
         }
+    }
+
+    /// Time for draws that is left if a last look takes as long as the one before.
+    fn time_left(&self) -> Duration {
+        let spent = self.began.elapsed() + self.look;
+        self.wanted.max_time.saturating_sub(spent)
     }
 
     fn count(&mut self, tuned: &Hamiltonian, n_chains: usize, n_steps: u64, seconds: f64) {

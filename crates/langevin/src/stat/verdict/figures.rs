@@ -3,7 +3,7 @@
 use super::sample::Sample;
 use super::warning::{Kind, Subject, Warning};
 use crate::stat::moments::{mean, mean_and_variance};
-use crate::stat::nested::nested_rhat_of_ranks;
+use crate::stat::nested::{FEWEST_PER_CHAIN, nested_rhat_of_ranks, threshold_for};
 use crate::stat::ranks::NormalScores;
 use crate::stat::summary::Quantity;
 use crate::stat::tail_index::tail_index_of_order;
@@ -11,6 +11,8 @@ use crate::stat::{Draws, Summary, TailIndex};
 
 /// Tail index of squares from which on they have no variance.
 pub(super) const HEAVY: f64 = 0.5;
+/// Share of a claimed effective sample size that agreement of chains is asked for.
+const BELIEVED: f64 = 0.5;
 
 /// Normal scores, which all coordinates share.
 pub(super) struct Scores {
@@ -40,6 +42,8 @@ pub struct Figures {
     pub ess_squares: f64,
     /// Nested R-hat; NaN with one group of chains.
     pub nested_rhat: f64,
+    /// What it must stay below, if the chains are worth half of what their effective sample size says.
+    pub nested_rhat_threshold: f64,
     /// Tail index of squared deviations.
     pub tail: TailIndex,
 }
@@ -50,6 +54,7 @@ impl Figures {
             summary: Summary::NOTHING,
             ess_squares: f64::NAN,
             nested_rhat: f64::NAN,
+            nested_rhat_threshold: f64::NAN,
             tail: TailIndex::UNKNOWN,
         };
         let Ok(draws) = Draws::new(values, sample.n_chains(), sample.n_draws()) else {
@@ -76,6 +81,13 @@ impl Figures {
                 }
             };
         }
+        // A chain that claims many effective draws claims a mean that others share as exactly. Half,
+        // as the claim is an estimate; a NaN claims the least.
+        let (n_chains, n_draws) = (sample.n_chains() as f64, sample.n_draws() as f64);
+        let worth = (BELIEVED * figures.worst_ess() / n_chains).max(FEWEST_PER_CHAIN);
+        let groups = sample.n_superchains();
+        let per_group = sample.n_chains() / groups;
+        figures.nested_rhat_threshold = threshold_for(groups, per_group, worth.min(n_draws));
         figures
     }
 
@@ -101,9 +113,9 @@ impl Figures {
         }
     }
 
-    /// Whether chains that started apart have not met, by this threshold of nested R-hat.
-    pub fn is_unmixed(&self, threshold: f64) -> bool {
-        self.nested_rhat > threshold
+    /// Whether chains that started apart have not met.
+    pub fn is_unmixed(&self) -> bool {
+        self.nested_rhat > self.nested_rhat_threshold
     }
 
     /// Whether squares may have no variance: the tail index is within a standard error of ½, or
@@ -122,7 +134,8 @@ pub struct ChainFigures {
     pub energy_error: Option<f64>,
     /// Energy errors that are not finite or larger than 1000.
     pub large_errors: usize,
-    /// Largest number of draws in a row that repeat the one before.
+    /// Largest number of steps in a row that changed nothing; seen in draws, so that it may be more by
+    /// two distances between draws.
     pub longest_run: usize,
 }
 
@@ -130,6 +143,14 @@ pub struct ChainFigures {
 const LARGE_ERROR: f64 = 1000.0;
 /// Share of large errors that is put up with: the step was tuned to typical places.
 const LARGE_SHARE: f64 = 1e-3;
+/// A share that is never put up with.
+const LARGER_SHARE: f64 = 1e-2;
+/// Steps without a move in some chain from which on the smaller share counts: step sizes vary, and where
+/// the smaller ones lead on, the larger do no harm.
+const LARGE_RUN: usize = 50;
+/// Steps without a move that are put up with: runs of thirty to ninety happen on sound chains, in long
+/// runs of more, whatever the length of the run.
+const MOST_STILL: usize = 500;
 /// Difference of acceptance that chains of one distribution may have.
 const ACCEPTANCE_GAP: f64 = 0.1;
 
@@ -148,7 +169,7 @@ impl ChainFigures {
                 acceptance: sample.acceptance().map(|x| mean(&part(x))),
                 energy_error: errors.as_ref().map(|e| mean(&sizes(e))),
                 large_errors: errors.map_or(0, |e| e.iter().filter(is_large).count()),
-                longest_run: longest_run(sample.chain(chain), sample.dim()),
+                longest_run: sample.thin() * longest_run(sample.chain(chain), sample.dim()),
             }
         };
         (0..sample.n_chains()).map(of).collect()
@@ -157,8 +178,8 @@ impl ChainFigures {
     pub(super) fn warnings(chains: &[Self], sample: &Sample) -> Vec<Warning> {
         let n = sample.n_draws();
         let mut found = vec![];
-        // Runs of thirty to ninety happen on sound chains.
-        let limit = (n / 10).max(100).min(n / 2);
+        let steps = n * sample.thin();
+        let limit = (steps / 10).clamp(100, MOST_STILL).min(steps / 2);
         let runs = chains.iter().map(|c| c.longest_run).enumerate();
         found.extend(Warning::worst(
             Kind::Stuck,
@@ -168,7 +189,9 @@ impl ChainFigures {
         ));
         found.extend(acceptance_gap(chains, sample));
         let share = |c: &Self| c.large_errors as f64 / n as f64;
-        if chains.iter().map(share).sum::<f64>() > LARGE_SHARE * chains.len() as f64 {
+        let all = chains.iter().map(share).sum::<f64>() / chains.len() as f64;
+        let still = chains.iter().map(|c| c.longest_run).max() >= Some(LARGE_RUN);
+        if all > LARGER_SHARE || still && all > LARGE_SHARE {
             found.extend(Warning::worst(
                 Kind::LargeErrors,
                 LARGE_SHARE,

@@ -25,7 +25,7 @@ pub use warning::{Kind, Subject, Warning};
 
 use rayon::prelude::*;
 
-use super::nested::{FEWEST_PER_CHAIN, nested_rhat_threshold};
+use super::nested::FEWEST_PER_CHAIN;
 use figures::finite_rows;
 
 /// Figures of a run and the warnings that follow from them.
@@ -54,7 +54,7 @@ pub struct Verdict {
     pub log_density: Option<Figures>,
     /// Of each chain.
     pub chains: Vec<ChainFigures>,
-    /// What nested R-hat must stay below.
+    /// What nested R-hat must stay below where it is worst, by what its coordinate claims.
     pub nested_rhat_threshold: f64,
     /// From the scores, where they were told.
     pub scores: Option<ScoreFigures>,
@@ -74,13 +74,8 @@ impl Verdict {
         let log_density = sample
             .log_densities()
             .map(|x| Figures::new(sample, x, &scores));
-        let per_group = sample.n_chains() / sample.n_superchains();
         let mut verdict = Verdict {
-            nested_rhat_threshold: nested_rhat_threshold(
-                sample.n_superchains(),
-                per_group,
-                sample.n_draws(),
-            ),
+            nested_rhat_threshold: worst_threshold(coordinates.iter().chain(&log_density)),
             scores: ScoreFigures::new(sample, &coordinates),
             chains: ChainFigures::of_all(sample),
             coordinates,
@@ -113,7 +108,7 @@ impl Verdict {
 
     fn smallest(&self, ess: impl Fn(&Figures) -> f64) -> Option<f64> {
         let fewest = FEWEST_PER_CHAIN * self.chains.len() as f64;
-        let mixed = |f: &Figures| !f.is_unmixed(self.nested_rhat_threshold);
+        let mixed = |f: &Figures| !f.is_unmixed();
         let good = |f: &Figures| f.summary.sd > 0.0 && mixed(f) && ess(f) >= fewest;
         let all = self.coordinates.iter().all(good) && self.log_density.iter().all(mixed);
         let smallest = self
@@ -144,12 +139,11 @@ impl Verdict {
                 .filter(|(s, f)| matches!(s, Subject::Coordinate(_)) && f.summary.sd == 0.0)
                 .map(|(s, f)| (s, f.summary.mean)),
         ));
-        let unmixed = |f: &Figures| f.is_unmixed(self.nested_rhat_threshold);
         found.extend(Warning::worst(
             Kind::Unmixed,
             self.nested_rhat_threshold,
             subjects()
-                .filter(|(_, f)| unmixed(f))
+                .filter(|(_, f)| f.is_unmixed())
                 .map(|(s, f)| (s, f.nested_rhat)),
         ));
         found.extend(Warning::worst(
@@ -157,7 +151,7 @@ impl Verdict {
             fewest,
             subjects()
                 .filter(|(s, f)| {
-                    matches!(s, Subject::Coordinate(_)) && !unmixed(f) && f.worst_ess() < fewest
+                    matches!(s, Subject::Coordinate(_)) && !f.is_unmixed() && f.worst_ess() < fewest
                 })
                 .map(|(s, f)| (s, f.worst_ess())),
         ));
@@ -188,4 +182,12 @@ impl Verdict {
             others: bad.len() - 1,
         })
     }
+}
+
+/// The threshold of the figures that exceed theirs most, or come nearest to it.
+fn worst_threshold<'a>(all: impl Iterator<Item = &'a Figures>) -> f64 {
+    let excess = |f: &Figures| f.nested_rhat / f.nested_rhat_threshold;
+    all.filter(|f| excess(f).is_finite())
+        .max_by(|a, b| excess(a).total_cmp(&excess(b)))
+        .map_or(f64::NAN, |f| f.nested_rhat_threshold)
 }

@@ -24,6 +24,7 @@ pub struct Sample<'a> {
     n_draws: usize,
     dim: usize,
     n_superchains: usize,
+    thin: usize,
     acceptance: Option<&'a [f64]>,
     energy_errors: Option<&'a [f64]>,
     log_densities: Option<&'a [f64]>,
@@ -48,6 +49,7 @@ impl<'a> Sample<'a> {
             n_draws,
             dim,
             n_superchains: n_chains,
+            thin: 1,
             acceptance: None,
             energy_errors: None,
             log_densities: None,
@@ -62,6 +64,14 @@ impl<'a> Sample<'a> {
             n_superchains,
             ..self
         })
+    }
+
+    /// Says that the draws are every `thin`-th states of the chains: for lengths of runs in steps.
+    pub fn thinned(self, thin: usize) -> Self {
+        Sample {
+            thin: thin.max(1),
+            ..self
+        }
     }
 
     /// Adds the probability with which each draw was accepted.
@@ -155,6 +165,10 @@ impl<'a> Sample<'a> {
 
     pub(in crate::stat) fn values(&self) -> &'a [f64] {
         self.values
+    }
+
+    pub(super) fn thin(&self) -> usize {
+        self.thin
     }
 
     pub(super) fn acceptance(&self) -> Option<&'a [f64]> {

@@ -29,7 +29,7 @@ pub struct ScoreFigures {
 /// Eigenvalues from here on are those of places too narrow for steps that suit the whole.
 const NARROW: f64 = 300.0;
 /// Identities may be off by this, and must be by five standard errors to count.
-const OFF: f64 = 0.1;
+const OFF: f64 = 0.05;
 const ERRORS: f64 = 5.0;
 /// Draws that the eigenvalue is computed from, at least, and for each coordinate.
 const ROWS: usize = 2000;

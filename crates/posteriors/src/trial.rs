@@ -39,7 +39,7 @@ pub fn worst_errors(drawn: &Drawn, truth: &Truth) -> Option<(f64, f64)> {
 pub fn limit(n: usize) -> f64 {
     // P(|Z| > z) ≈ 2φ(z)/z, solved for 5·10⁻⁴/n.
     let wanted = (5e-4 / n as f64).ln();
-    let log_tail = |z: f64| (0.5 * z * z + z.ln() + 0.5 * std::f64::consts::FRAC_PI_2.ln()) * -1.0;
+    let log_tail = |z: f64| -(0.5 * z * z + z.ln() + 0.5 * std::f64::consts::FRAC_PI_2.ln());
     let (mut low, mut high) = (4.0, 40.0);
     for _ in 0..60 {
         let middle = 0.5 * (low + high);

@@ -9,12 +9,14 @@ use langevin::foreign::{self, ConstrainedTarget, ForeignMetric, Worker};
 use langevin::scale::Layout;
 use langevin_run::stan;
 use langevin_run::target::{Own, Sampled, Target};
+use numpy::PyReadonlyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::arrays::table;
 use crate::callback::{Functions, MetricFunctions};
 use crate::compiled::Compiled;
-use crate::errors::{refused, refused_or_io};
+use crate::errors::{Raised, refused, refused_or_io};
 use crate::model::Model;
 use crate::stan::StanModel;
 use crate::supervise::Watcher;
@@ -66,6 +68,7 @@ impl TargetArgument<'_> {
         self,
         metric: Option<MetricArgument>,
         scales: Option<&str>,
+        shows: Option<Py<PyAny>>,
         watcher: &Arc<Watcher>,
     ) -> PyResult<Target> {
         let dim = self.dim();
@@ -101,6 +104,7 @@ impl TargetArgument<'_> {
             code,
             metric,
             scales,
+            shows,
         };
         if let Some(scales) = &own.scales {
             check_size(&own, scales)?;
@@ -123,6 +127,8 @@ struct OwnCode {
     metric: Option<MetricFunctions>,
     /// The scales of its coordinates, where they are not free.
     scales: Option<Layout>,
+    /// What shows states (rows of an array) as people see them, where Python does.
+    shows: Option<Py<PyAny>>,
 }
 
 enum Code {
@@ -141,6 +147,22 @@ impl Code {
             Code::Stan(model) => model.dim(),
             Code::Functions(functions) => functions.dim,
         }
+    }
+}
+
+impl OwnCode {
+    fn show_by_python(&self, thetas: &[f64], out: &mut Vec<f64>) -> Result<(), Failure> {
+        let Some(shows) = &self.shows else {
+            return Ok(());
+        };
+        let n = thetas.len() / self.dim().max(1);
+        let call = |py: Python<'_>| -> PyResult<()> {
+            let shown = shows.bind(py).call1((table(py, thetas, n),))?;
+            let shown: PyReadonlyArray2<'_, f64> = shown.extract()?;
+            out.extend(shown.as_array().iter());
+            Ok(())
+        };
+        Python::attach(call).map_err(|e| Box::new(Raised(e)) as Failure)
     }
 }
 
@@ -209,6 +231,7 @@ impl Own for OwnCode {
 
     fn show(&self, thetas: &[f64], out: &mut Vec<f64>) -> Result<(), Failure> {
         match (&self.scales, &self.code) {
+            _ if self.shows.is_some() => self.show_by_python(thetas, out)?,
             (Some(scales), _) => out.extend(scales.constrain_draws(thetas)?),
             (None, Code::Stan(model)) => model.show(thetas, out)?,
             (None, _) => out.extend_from_slice(thetas),

@@ -30,6 +30,8 @@ pub struct Asked<'py> {
     names: Option<Vec<String>>,
     /// Layout of constrained parameters as text.
     scales: Option<String>,
+    /// Shows states as people see them, where the target does not.
+    shows: Option<Py<PyAny>>,
     threads: Option<usize>,
     /// Called with JSON now and then.
     tell: Option<Py<PyAny>>,
@@ -62,7 +64,8 @@ pub fn draw(py: Python<'_>, target: TargetArgument<'_>, asked: Asked<'_>) -> PyR
     let watcher = Arc::new(Watcher::new(None));
     let calls_python = target.is_python();
     let scales = asked.scales.as_deref();
-    let target = target.target(None, scales, &watcher)?;
+    let shows = asked.shows.as_ref().map(|f| f.clone_ref(py));
+    let target = target.target(None, scales, shows, &watcher)?;
     let wanted = asked.wanted();
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = asked.threads.unwrap_or_else(cores).max(1);

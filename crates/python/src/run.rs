@@ -255,7 +255,7 @@ pub fn sample(
         false => Watcher::new(settings.progress.take()),
     });
     let calls_python = target.is_python() || metric.is_some();
-    let task = settings.task(target.target(metric, scales, &watcher)?, &watcher)?;
+    let task = settings.task(target.target(metric, scales, None, &watcher)?, &watcher)?;
     let dim = task.target.dim();
     let place = match calls_python {
         true => inline,

@@ -264,7 +264,7 @@ def test_bad_settings_are_refused(native, options, error, message) -> None:
         lv.sample(native, **(SETTINGS | options))
 
 
-@pytest.mark.parametrize("name", ["steps", "chains", "batches", "replace"])
+@pytest.mark.parametrize("name", ["steps", "batches", "replace"])
 def test_numbers_have_one_name(native, name) -> None:
     """Those of the library: n_steps, n_chains, n_batches, with_replacement."""
     for function in (lv.sample, lv.compare):

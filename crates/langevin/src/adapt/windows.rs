@@ -375,33 +375,33 @@ impl<O: Oracle> Tuner<'_, O> {
     /// The last angle; then nothing moves any more.
     fn freeze(mut self) -> Result<Option<WarmUp>, RunError> {
         let mut again = self.report.converged && !self.report.hard;
-        let (seen, healthy, curvature) = loop {
+        let tuned = loop {
             let Some(seen) = self.window(FREEZING, 8)? else {
                 return Ok(None);
             };
             let healthy = vec![true; seen.chains.len()];
             let curvature = pool_of(&seen, &healthy).largest_curvature(&self.metric);
             self.report.hard |= is_hard(&seen, curvature);
+            let tuned = self.tuning(FREEZING)?;
+            let lowest = seen.acceptance.iter().fold(1.0, |a: f64, b| a.min(*b));
+            self.report.windows.push(Window {
+                iterations: seen.iterations,
+                gradients: seen.gradients,
+                acceptance: mean(&seen.acceptance),
+                lowest_acceptance: lowest,
+                angle: self.angle,
+                leaps: tuned.gradients(),
+                rhat: rhat(&seen, &healthy),
+                curvature,
+                relocated: 0,
+                non_finite: seen.non_finite,
+            });
             if !(again && self.report.hard) {
-                break (seen, healthy, curvature);
+                break tuned;
             }
             // Hard after all: once more, with shorter steps.
             again = false;
         };
-        let tuned = self.tuning(FREEZING)?;
-        let lowest = seen.acceptance.iter().fold(1.0, |a: f64, b| a.min(*b));
-        self.report.windows.push(Window {
-            iterations: seen.iterations,
-            gradients: seen.gradients,
-            acceptance: mean(&seen.acceptance),
-            lowest_acceptance: lowest,
-            angle: self.angle,
-            leaps: tuned.gradients(),
-            rhat: rhat(&seen, &healthy),
-            curvature,
-            relocated: 0,
-            non_finite: seen.non_finite,
-        });
         Ok(Some(WarmUp {
             chains: self.chains,
             tuned,

@@ -169,6 +169,7 @@ class Asked(TypedDict):
     check: bool
     names: list[str] | None
     scales: str | None
+    shows: Callable[[_Array], _Array] | None
     threads: int | None
     tell: Callable[[str], None] | None
 

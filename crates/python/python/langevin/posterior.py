@@ -144,6 +144,7 @@ def draw(
         "check": flag("check", check),
         "names": target._draw_labels(),
         "scales": target.scales,
+        "shows": target._shows(),
         "threads": None if threads is None else count("threads", threads, 1),
         "tell": None,
     }

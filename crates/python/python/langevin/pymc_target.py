@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
@@ -90,8 +91,12 @@ class PymcTarget(BaseTarget):
         values, scores = self._function(theta)
         return np.asarray(values, np.float64), np.asarray(scores, np.float64)
 
+    def _shows(self) -> Callable[[Array], Array] | None:
+        return lambda states: np.ascontiguousarray(self._constrained(states[None])[0][0])
+
     def _draw_labels(self) -> list[str] | None:
-        return None
+        _, parameters = self._constrained(np.ascontiguousarray(self._start[None, None]))
+        return [label for parameter in parameters for label in parameter.labels()]
 
     def _native(self) -> _core.Target:
         if self._compiled is not None:

@@ -182,6 +182,10 @@ class BaseTarget(ABC):
         """States that a person gave, of shape (n, dim), in free coordinates."""
         return states if self.scales is None else _core.unconstrain(self.scales, states)
 
+    def _shows(self) -> Callable[[Array], Array] | None:
+        """What shows states as people see them, where only Python can."""
+        return None
+
     def _draw_labels(self) -> list[str] | None:
         """Names of the numbers that draws show, where they are known beforehand."""
         return [label for parameter in self.parameters for label in parameter.labels()]

@@ -11,6 +11,8 @@ use crate::stat::{Draws, Summary, TailIndex};
 
 /// Tail index of squares from which on they have no variance.
 pub(super) const HEAVY: f64 = 0.5;
+/// Standard errors of the tail index from here on are those of short runs.
+const VAGUE: f64 = 0.12;
 /// Share of a claimed effective sample size that agreement of chains is asked for.
 const BELIEVED: f64 = 0.5;
 
@@ -122,6 +124,15 @@ impl Figures {
     /// above. The standard deviation then has no error that draws could tell.
     pub fn has_heavy_tail(&self) -> bool {
         self.tail.index + self.tail.error >= HEAVY
+    }
+
+    /// Whether that is worth a warning: of short runs, which hardly know the index, only where it is
+    /// above ½ by a standard error.
+    pub(super) fn speaks_of_heavy_tail(&self) -> bool {
+        match self.tail.error > VAGUE {
+            true => self.tail.index - self.tail.error >= HEAVY,
+            false => self.has_heavy_tail(),
+        }
     }
 }
 

@@ -159,7 +159,7 @@ impl Verdict {
             Kind::HeavyTail,
             figures::HEAVY,
             subjects()
-                .filter(|(s, f)| matches!(s, Subject::Coordinate(_)) && f.has_heavy_tail())
+                .filter(|(s, f)| matches!(s, Subject::Coordinate(_)) && f.speaks_of_heavy_tail())
                 .map(|(s, f)| (s, f.tail.index)),
         ));
         found.extend(ChainFigures::warnings(&self.chains, sample));

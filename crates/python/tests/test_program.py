@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
+import sys
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from build_stan import build
 
 import langevin as lv
 
@@ -313,3 +316,29 @@ def test_summary_of_a_store_equals_that_of_arviz(program, tmp_path, package) -> 
     for name, row in ours.items():
         for column in COLUMNS:
             np.testing.assert_allclose(row[column], float(theirs.loc[name, column]), rtol=1e-8)
+
+
+def test_a_run_file_can_name_a_stan_library(program, tmp_path) -> None:
+    if shutil.which("g++") is None or sys.platform != "linux":
+        pytest.skip("building the Stan library needs g++ on Linux")
+    data = np.random.default_rng(4).normal(2.0, 3.0, 30)
+    (tmp_path / "data.json").write_text(json.dumps({"N": 30, "x": data.tolist()}))
+    target = f'[target]\nmodel = "stan"\nlibrary = "{build()}"\ndata = {{ file = "data.json" }}\n'
+    path = write(tmp_path, target)
+    command = [program, "sample", path, "--out", tmp_path / "o", "--seed", "1"]
+    refused = subprocess.run(command, capture_output=True, text=True)
+    assert refused.returncode == 2 and "--allow-libraries" in refused.stderr
+    subprocess.run([*command, "--allow-libraries"], check=True, capture_output=True)
+    exact = lv.sample(lv.NormalParameters(data), seed=2, progress=False)
+    stored = lv.open_store(tmp_path / "o" / "draws.zarr")
+    for name in ("mu", "sigma"):
+        ours, theirs = stored.summary()[name], exact.summary()[name]
+        error = np.hypot(ours["mcse_mean"], theirs["mcse_mean"])
+        assert abs(ours["mean"] - theirs["mean"]) < 5 * error
+    # The paper's dynamics run on it, too.
+    run = 'dynamics = ["LD"]\n' + target
+    run += "[run]\nn_chains = 4\nn_steps = 2000\nstep_size = 1e-3\nstart = [2.0, 1.0]\n"
+    path = write(tmp_path, run)
+    command = [program, "sample", path, "--out", tmp_path / "p", "--allow-libraries"]
+    subprocess.run([*command, "--seed", "1"], check=True, capture_output=True)
+    assert (lv.open_store(tmp_path / "p" / "draws.zarr")["sigma"] > 0).all()

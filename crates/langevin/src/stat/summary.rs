@@ -28,13 +28,13 @@ pub struct Summary {
     pub q5: f64,
     /// Quantile at 95 %, the upper end of the central 90 %.
     pub q95: f64,
-    /// Monte-Carlo standard error of the mean, as [`mcse_mean`].
+    /// Monte-Carlo standard error of the mean, as [`mcse_mean`](super::mcse_mean).
     pub mcse_mean: f64,
-    /// Monte-Carlo standard error of the standard deviation, as [`mcse_sd`].
+    /// Monte-Carlo standard error of the standard deviation, as [`mcse_sd`](super::mcse_sd).
     pub mcse_sd: f64,
-    /// Effective sample size of the bulk, as [`ess_bulk`](super::ess_bulk).
+    /// Effective sample size of the bulk, as [`ess_bulk`](super::ess_bulk)(super::ess_bulk).
     pub ess_bulk: f64,
-    /// Effective sample size of `q5` or `q95`, the smaller, as [`ess_tail`](super::ess_tail).
+    /// Effective sample size of `q5` or `q95`, the smaller, as [`ess_tail`](super::ess_tail)(super::ess_tail).
     pub ess_tail: f64,
     /// Rank-normalised split R-hat, as [`rhat`](super::rhat()).
     pub r_hat: f64,

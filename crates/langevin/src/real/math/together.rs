@@ -4,7 +4,7 @@ use super::{exp_in_parts, exp_plus_one, minus_2_ln};
 use crate::real::{Lanes, Real};
 
 /// `tanh ½x` of many numbers, to 2·10⁻¹⁵ (twice some seven roundings of the quotient): near 0 that is
-/// not as accurate as [`tanh`], which a sum of such numbers does not notice.
+/// not as accurate as `tanh`, which a sum of such numbers does not notice.
 #[inline(always)]
 pub fn tanh_half_all<L: Lanes>(values: &mut [L]) {
     let mut left = values;

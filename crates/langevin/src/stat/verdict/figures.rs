@@ -40,7 +40,7 @@ impl Scores {
 pub struct Figures {
     /// Location, spread, their errors, split R-hat, effective sample sizes of bulk and tail.
     pub summary: Summary,
-    /// Effective sample size of squared deviations, as [`ess_sd`].
+    /// Effective sample size of squared deviations, as [`ess_sd`](crate::stat::ess_sd).
     pub ess_squares: f64,
     /// Nested R-hat; NaN with one group of chains.
     pub nested_rhat: f64,

@@ -3,7 +3,7 @@
 
 use langevin::rng::{Rng, Stream};
 use langevin::stat::verdict::{Kind, Subject};
-use langevin::stat::{Draws, Sample, Verdict, mcse_mean, mcse_sd};
+use langevin::stat::{Draws, Sample, Verdict, mcse_mean, mcse_sd, nested_rhat_threshold};
 
 const CHAINS: usize = 16;
 
@@ -166,10 +166,11 @@ fn who_claims_more_must_agree_better() {
             }
         }
     }
-    // Five hundred believed of each chain, and about thirteen.
+    // Five hundred believed of each chain, and about thirteen, but five at least.
     assert!(limits[..100].iter().all(|r| *r < 1.01), "{limits:?}");
+    let most = nested_rhat_threshold(CHAINS, 1, 1000);
     assert!(
-        limits[100..].iter().all(|r| *r > 1.05 && *r < 1.3),
+        limits[100..].iter().all(|r| *r > 1.05 && *r <= most),
         "{limits:?}"
     );
 }

@@ -35,7 +35,13 @@ impl Visit for Scores {
                 "{name}: log π {value}, not {want}"
             );
             for i in 0..d {
-                assert_eq!(alone[i], together[i], "{name}[{i}]");
+                // (Both in one pass may round in an order of its own.)
+                assert!(
+                    (alone[i] - together[i]).abs() <= 1e-12 * size,
+                    "{name}[{i}]: {}, {}",
+                    alone[i],
+                    together[i]
+                );
                 assert!(
                     (alone[i] - dual[i]).abs() <= 1e-11 * size,
                     "{name}[{i}]: score {}, not {}",

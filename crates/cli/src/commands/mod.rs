@@ -102,7 +102,7 @@ pub struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Sample one target with one dynamics: draws on disk and a summary.
+    /// Sample a posterior, or one dynamics of a run file: draws on disk and a summary.
     Sample(sample::Arguments),
     /// Run several dynamics on one target side by side: tables, figures and a report.
     Compare(compare::Arguments),

@@ -81,6 +81,15 @@ fn wrong_fields_are_refused_with_their_line() {
             "sigma is -1, but must be greater than 0",
         ),
         ("target_accept = 2", "target_accept"),
+        (
+            "chains = 1e12",
+            "1000000000000 chains in 2 coordinates need about",
+        ),
+        (
+            "chains = 9223372036854775807",
+            "of memory, but this machine has",
+        ),
+        ("initvals = []", "expected a list of one or more rows"),
     ];
     for (field, said) in cases {
         place.write("model.toml", &format!("{MODEL}[sample]\n{field}\n"));

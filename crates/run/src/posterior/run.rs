@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::{Costs, Drawn, Judged, Kept, Settings, Status, Wanted, Why, check, look};
 use crate::execute::ExecuteError;
 use crate::identity;
+use crate::machine;
 use crate::target::Target;
 use crate::units::UnitKey;
 
@@ -34,6 +35,9 @@ const ESS_OF_CHAIN: f64 = 100.0;
 const ESS: f64 = 1000.0;
 /// Numbers of draws and scores that are kept; of more, every k-th draw is.
 const MOST_NUMBERS: usize = 1 << 25;
+/// What a chain takes up to its first look: bytes, and numbers for each coordinate.
+const CHAIN_BYTES: f64 = 2000.0;
+const CHAIN_NUMBERS: f64 = 600.0;
 /// Time between two looks at the clock.
 const PIECE: Duration = Duration::from_millis(200);
 
@@ -63,6 +67,7 @@ pub fn draw(target: &Target, wanted: &Wanted, how: Settings<'_>) -> Result<Drawn
         check::check(sampler.as_ref(), target.dim(), &starts, wanted.seed)?;
     }
     let n_chains = starts.n_chains();
+    check_chains(n_chains, target.dim())?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(how.threads)
         .build();
@@ -88,6 +93,25 @@ pub fn draw(target: &Target, wanted: &Wanted, how: Settings<'_>) -> Result<Drawn
     };
     let warm = run.warm_up(&starts)?;
     run.draws(warm)
+}
+
+/// Refuses no chains, and more than fit into memory.
+fn check_chains(n_chains: usize, dim: usize) -> Result<(), ExecuteError> {
+    if n_chains == 0 {
+        return Err(ExecuteError::Target(
+            "there are no chains: at least one is needed".into(),
+        ));
+    }
+    let needed = n_chains as f64 * (CHAIN_BYTES + CHAIN_NUMBERS * 8.0 * dim as f64);
+    match machine::memory() {
+        Some(there) if there as f64 > needed => Ok(()),
+        None => Ok(()),
+        Some(there) => Err(ExecuteError::Target(format!(
+            "{n_chains} chains in {dim} coordinates need about {} of memory, but this machine has {}",
+            machine::bytes(needed),
+            machine::bytes(there as f64)
+        ))),
+    }
 }
 
 /// Where the chains begin.
